@@ -50,7 +50,8 @@ namespace
     {
       nf::starpu::cpu_workers workers(nf::starpu::runtime{{.workers = n_workers, .gpus = 0}});
       for (auto _ : state)
-        benchmark::DoNotOptimize(nf::build_tree(nf::simd.with(workers), points.positions(), options));
+        benchmark::DoNotOptimize(
+            nf::build_tree(nf::simd.with(workers), points.positions(), options));
       if (workers.workers() != n_workers) bench::fail(state, "StarPU has other workers");
       if (!is_equal(nf::build_tree(nf::simd.with(workers), points.positions(), options),
                     nf::build_tree(points.positions(), options)))

@@ -263,7 +263,7 @@ int main(int argc, char** argv)
             [&]
             {
               lattice(leaves, rank, ranks).make(of, MPI_COMM_WORLD, rank);
-              step.emplace(starpu, of, k, nf::soa{q}, nf::soa{phi},
+              step.emplace(starpu, k, of, nf::soa{q}, nf::soa{phi},
                            nf::starpu_mpi::step_options{.groups = {.leaves_per_group = per_group}});
               of.parts_.lists = {};
             });

@@ -49,8 +49,8 @@ namespace
     auto const x = nf::gather(tree.target_order(), points.positions());
     auto const q = nf::gather(tree.target_order(), points.charges());
     bench::outputs<T, K::n_out> out(n), serial_sums(n), serial_out(n);
-    nf::starpu::near_field step{starpu(),           groups,           K{},
-                                points.positions(), points.charges(), out.view()};
+    nf::starpu::near_field step{starpu(),         K{},       groups, points.positions(),
+                                points.charges(), out.view()};
     // returns when it began to deliver
     auto const on_one_core = [&]
     {

@@ -94,8 +94,8 @@ namespace
   {
     return {
         starpu(),
-        groups,
         K{},
+        groups,
         points.positions(),
         points.charges(),
         out.view(),

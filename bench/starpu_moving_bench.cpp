@@ -107,11 +107,9 @@ namespace
     handle const q = handle::of(points.q.data(), n);
     handle phi = handle::of(out.columns[0].data(), n);
     nf::starpu::moving_tree<T, 3> tree(runtime, x, cut);
-    nf::starpu::near_field step{tree,
-                                interaction(),
-                                {q},
-                                {phi},
-                                {.backend = on_gpu ? nf::backend::cuda : nf::backend::simd}};
+    nf::starpu::near_field step{
+        runtime, interaction(), tree,
+        {q},     {phi},         {.backend = on_gpu ? nf::backend::cuda : nf::backend::simd}};
     auto const steps = [&](int n_steps)
     {
       double const begin = seconds();

@@ -140,8 +140,8 @@ namespace
     auto const pairs = total(static_cast<double>(tree.interaction_count()));
     nf::starpu_mpi::near_field step{
         starpu,
-        tree,
         K{},
+        tree,
         nf::soa{mine.q},
         nf::soa{mine.phi},
         {.delivery = nf::starpu::delivery_choice::on_request, .first_tag = 100}};
@@ -213,7 +213,7 @@ namespace
     tree const cut(where, MPI_COMM_WORLD, mine.positions(), all.tree(), how);
     double const pairs = total(static_cast<double>(cut.interaction_count()));
     {
-      nf::starpu_mpi::near_field step{starpu, cut, K{}, nf::soa{mine.q}, nf::soa{mine.phi}};
+      nf::starpu_mpi::near_field step{starpu, K{}, cut, nf::soa{mine.q}, nf::soa{mine.phi}};
       once(step);
       check(all, mine, 0, all.ranks(), "near field over ranks");
       double const before = bytes_sent(all.ranks());
@@ -236,7 +236,7 @@ namespace
       {
         own.emplace(where, MPI_COMM_SELF, mine.positions(), all.tree(), how);
         own_pairs = total(static_cast<double>(own->interaction_count()));
-        alone.emplace(starpu, *own, K{}, nf::soa{mine.q}, nf::soa{mine.phi});
+        alone.emplace(starpu, K{}, *own, nf::soa{mine.q}, nf::soa{mine.phi});
         once(*alone);
         check(all, mine, rank, rank + 1, "near field of one rank");
       }
@@ -263,8 +263,8 @@ namespace
                 [&] { (void)nf::build_tree(nf::simd.with(on), mine.positions(), all.tree()); });
     auto const tree = nf::build_tree(nf::simd.with(on), mine.positions(), all.tree());
     auto const groups = with.on_gpus ? nf::group_leaves(starpu, tree) : nf::group_leaves(tree);
-    nf::starpu::near_field step{starpu,           groups,          K{},
-                                mine.positions(), nf::soa{mine.q}, nf::soa{mine.phi}};
+    nf::starpu::near_field step{starpu,           K{}, groups, mine.positions(), nf::soa{mine.q},
+                                nf::soa{mine.phi}};
     once(step);
     check(all, mine, 0, all.ranks(), "near field of one process");
     auto const pairs = static_cast<double>(tree.interaction_count());
@@ -272,8 +272,8 @@ namespace
     if (!with.on_gpus) return;
     nf::starpu::near_field resident{
         starpu,
-        groups,
         K{},
+        groups,
         mine.positions(),
         nf::soa{mine.q},
         nf::soa{mine.phi},

@@ -88,8 +88,8 @@ namespace
     {
       auto const groups = nf::group_leaves(starpu(), tree);
       nf::starpu::near_field step{starpu(),
-                                  groups,
                                   K{},
+                                  groups,
                                   points.positions(),
                                   points.charges(),
                                   out.view(),
@@ -114,8 +114,8 @@ namespace
     {
       return nf::starpu::near_field{
           starpu(),
-          groups,
           K{},
+          groups,
           points.positions(),
           points.charges(),
           out.view(),

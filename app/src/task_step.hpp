@@ -115,10 +115,10 @@ namespace nearfield::app
       result.report.tasks = step.statistics();
     };
     if (on.has_two_sets())
-      run(starpu::near_field{running.runtime(), groups, k, on.targets(), on.sources(), q, out,
+      run(starpu::near_field{running.runtime(), k, groups, on.targets(), on.sources(), q, out,
                              how});
     else
-      run(starpu::near_field{running.runtime(), groups, k, on.targets(), q, out, how});
+      run(starpu::near_field{running.runtime(), k, groups, on.targets(), q, out, how});
     result.outputs = in_double(std::move(delivered));
     return result;
   }

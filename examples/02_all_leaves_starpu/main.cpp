@@ -26,8 +26,8 @@ int main()
   auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64});
   nf::starpu::runtime starpu;
   auto const groups = nf::group_leaves(starpu, tree);
-  nf::starpu::near_field step{starpu,           groups,     nf::grad_one_over_r<>{},
-                              nf::soa{x, y, z}, nf::soa{q}, nf::soa{gx, gy, gz}};
+  nf::starpu::near_field step{starpu,     nf::grad_one_over_r<>{}, groups, nf::soa{x, y, z},
+                              nf::soa{q}, nf::soa{gx, gy, gz}};
   step.submit();
   step.wait(); // gx, gy, gz are in the order of x, y, z
 

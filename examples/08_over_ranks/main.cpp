@@ -115,7 +115,7 @@ namespace
     nf::soa<double const, 3> const x{c.x[0], c.x[1], c.x[2]};
     // the boxes of level 1 all touch, so every point meets all others; with .max_leaf_size those near it
     nf::starpu_mpi::distributed_tree tree(ranks, x, {.level = 1});
-    nf::starpu_mpi::near_field step{starpu, tree, nf::val_grad_one_over_r<>{}, nf::soa{c.q},
+    nf::starpu_mpi::near_field step{starpu, nf::val_grad_one_over_r<>{}, tree, nf::soa{c.q},
                                     nf::soa{c.potential, c.gradient[0], c.gradient[1], c.gradient[2]},
                                     {.first_tag = size}}; // the program has those before
     // [step]

@@ -134,27 +134,27 @@ namespace nearfield::starpu
 
   template <kernel_real T>
   template <int Dim>
-  near_field<T>::near_field(moving_tree<T, Dim> const& tree, detail::kernel<T> const& k,
-                            column_handles const& q, column_handles const& out,
-                            step_options const& options)
-      : step_(std::make_unique<detail::moving_step<T, Dim>>(tree.starpu_, tree.points_, k, q, out,
-                                                            options))
+  near_field<T>::near_field(runtime const& starpu, moving_tree<T, Dim> const& tree,
+                            detail::kernel<T> const& k, column_handles const& q,
+                            column_handles const& out, step_options const& options)
+      : step_(
+            std::make_unique<detail::moving_step<T, Dim>>(starpu, tree.points_, k, q, out, options))
   {}
 
   template class moving_tree<float, 2>;
   template class moving_tree<float, 3>;
   template class moving_tree<double, 2>;
   template class moving_tree<double, 3>;
-  template near_field<float>::near_field(moving_tree<float, 2> const&, detail::kernel<float> const&,
-                                         column_handles const&, column_handles const&,
-                                         step_options const&);
-  template near_field<float>::near_field(moving_tree<float, 3> const&, detail::kernel<float> const&,
-                                         column_handles const&, column_handles const&,
-                                         step_options const&);
-  template near_field<double>::near_field(moving_tree<double, 2> const&,
+  template near_field<float>::near_field(runtime const&, moving_tree<float, 2> const&,
+                                         detail::kernel<float> const&, column_handles const&,
+                                         column_handles const&, step_options const&);
+  template near_field<float>::near_field(runtime const&, moving_tree<float, 3> const&,
+                                         detail::kernel<float> const&, column_handles const&,
+                                         column_handles const&, step_options const&);
+  template near_field<double>::near_field(runtime const&, moving_tree<double, 2> const&,
                                           detail::kernel<double> const&, column_handles const&,
                                           column_handles const&, step_options const&);
-  template near_field<double>::near_field(moving_tree<double, 3> const&,
+  template near_field<double>::near_field(runtime const&, moving_tree<double, 3> const&,
                                           detail::kernel<double> const&, column_handles const&,
                                           column_handles const&, step_options const&);
 }

@@ -32,7 +32,7 @@ namespace
     // [tree]
     auto& starpu = nearfield::test::runtime_of_rank();
     // [step]
-    nearfield::starpu_mpi::near_field step{starpu, tree, nearfield::one_over_r<>{},
+    nearfield::starpu_mpi::near_field step{starpu, nearfield::one_over_r<>{}, tree,
                                            nearfield::soa{q}, nearfield::soa{phi}};
     for (int t = 0; t < n_steps; ++t)
     {

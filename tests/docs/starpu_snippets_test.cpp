@@ -67,7 +67,7 @@ namespace
     auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64});
     nf::starpu::runtime    starpu;                 // all cores; GPUs where StarPU has some
     auto const groups = nf::group_leaves(starpu, tree);
-    nf::starpu::near_field step{starpu, groups, nf::grad_one_over_r<>{},
+    nf::starpu::near_field step{starpu, nf::grad_one_over_r<>{}, groups,
                                 nf::soa{x, y, z}, nf::soa{q}, nf::soa{gx, gy, gz}};
     step.submit();
     step.wait();                                   // gx, gy, gz in the order of x, y, z
@@ -127,7 +127,7 @@ namespace
       // [points_that_move]
       // x, y, z, masses, ax, ay, az, vx, vy, vz: handles of the columns of all points
       nf::starpu::moving_tree<double, 3> tree(starpu, {x, y, z}, {.max_leaf_size = 64});
-      nf::starpu::near_field step{tree, nf::grad_one_over_r<>{}, {masses}, {ax, ay, az}};
+      nf::starpu::near_field step{starpu, nf::grad_one_over_r<>{}, tree, {masses}, {ax, ay, az}};
       for (int time = 0; time < n_steps; ++time)
       {
         step.submit();

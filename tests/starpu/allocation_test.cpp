@@ -57,8 +57,8 @@ namespace
     auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
     for (auto const form : {pair_form::one_sided, pair_form::mutual})
     {
-      starpu::near_field step{one_runtime(), groups,   one_over_r<>{}, x.view(),
-                              soa{q},        soa{out}, {.form = form}};
+      starpu::near_field step{one_runtime(), one_over_r<>{}, groups,        x.view(),
+                              soa{q},        soa{out},       {.form = form}};
       workers_get_memory = false;
       step.submit();
       EXPECT_THROW(step.wait(), std::bad_alloc);
@@ -80,7 +80,7 @@ namespace
     std::vector<double> out(500);
     tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
-    starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(), soa{q}, soa{out}};
+    starpu::near_field step{one_runtime(), one_over_r<>{}, groups, x.view(), soa{q}, soa{out}};
     EXPECT_THAT(message_in_little_space([&] { step.submit(); }),
                 testing::HasSubstr("MiB of address space is left"));
     starpu::cpu_workers workers(one_runtime());

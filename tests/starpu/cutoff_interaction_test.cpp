@@ -75,8 +75,8 @@ namespace nearfield::test
       for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
       {
         std::vector<T> out(n, T(-7));
-        starpu::near_field step{one_runtime(), groups,        k, x.view(), soa{q},
-                                soa{out},      {.form = form}};
+        starpu::near_field step{one_runtime(), k,        groups,        x.view(),
+                                soa{q},        soa{out}, {.form = form}};
         step.submit();
         step.wait();
         // where x + L is rounded, so is r, and the force is steep

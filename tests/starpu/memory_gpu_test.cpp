@@ -91,8 +91,8 @@ namespace
       for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
       {
         for (auto& column : p.out.columns) std::ranges::fill(column, -7.);
-        starpu::near_field step{starpu,     groups,          K{},           p.x.view(),
-                                p.q.view(), writable(p.out), {.form = form}};
+        starpu::near_field step{starpu,          K{},           groups, p.x.view(), p.q.view(),
+                                writable(p.out), {.form = form}};
         EXPECT_GT(step.n_tasks(), groups.size());
         for (int time = 0; time < 3; ++time)
         {
@@ -116,7 +116,7 @@ namespace
     auto const make = [&](backend where)
     {
       return starpu::near_field{
-          starpu, groups, K{}, p.x.view(), p.q.view(), writable(p.out), {.backend = where}};
+          starpu, K{}, groups, p.x.view(), p.q.view(), writable(p.out), {.backend = where}};
     };
     EXPECT_THAT(message_of([&] { auto const step = make(cuda); }),
                 AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 66 MiB")));

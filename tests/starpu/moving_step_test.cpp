@@ -54,7 +54,7 @@ namespace
         auto const before = p.x;
         point_mover<T> moves;
         starpu::moving_tree<T, K::dim> tree(one_runtime(), p.hx, options);
-        starpu::near_field step{tree, K(), p.hq, p.hout, {.form = form}};
+        starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout, {.form = form}};
         for (int time = 0; time < 4; ++time)
         {
           if (time > 0) moves.submit(p.hx);
@@ -87,7 +87,8 @@ namespace
     };
     auto const of_first_step = sums();
     starpu::moving_tree<T, K::dim> tree(one_runtime(), targets.hx, sources.hx, options);
-    starpu::near_field step{tree, K(), sources.hq, targets.hout, {.accumulate = true}};
+    starpu::near_field step{one_runtime(), K(),          tree,
+                            sources.hq,    targets.hout, {.accumulate = true}};
     step.submit();
     moves.submit(sources.hx);
     step.positions_changed();
@@ -103,7 +104,7 @@ namespace
     using K = grad_one_over_r<3>;
     own_columns<K, double> p(4000);
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-    starpu::near_field step{tree, K(), p.hq, p.hout, {.form = pair_form::one_sided}};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout, {.form = pair_form::one_sided}};
     step.submit();
     step.wait();
     p.hout.clear();
@@ -120,7 +121,7 @@ namespace
     own_columns<K, double> p(3000);
     point_mover<double> moves;
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-    starpu::near_field step{tree, K(), p.hq, p.hout};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout};
     for (int time = 0; time < 20; ++time)
     {
       step.submit();
@@ -155,8 +156,8 @@ namespace
       handle const phi = handle::of(potentials.data(), potentials.size()),
                    grad = handle::of(gradients.data(), gradients.size());
       starpu::moving_tree<double, 3> tree(one_runtime(), hx, {.max_leaf_size = 20});
-      starpu::near_field potential{tree, one_over_r<>(), hq, phi};
-      starpu::near_field gradient{tree, grad_one_over_r<>(), hq, grad};
+      starpu::near_field potential{one_runtime(), one_over_r<>(), tree, hq, phi};
+      starpu::near_field gradient{one_runtime(), grad_one_over_r<>(), tree, hq, grad};
       for (int time = 0; time < 3; ++time)
       {
         potential.submit();
@@ -186,7 +187,7 @@ namespace
     using K = one_over_r<3>;
     own_columns<K, double> p(500);
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-    starpu::near_field step{tree, K(), p.hq, p.hout};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout};
     auto const set = [&](double value)
     {
       starpu::check(starpu_data_acquire(p.hx[1], STARPU_RW), "starpu_data_acquire");
@@ -219,7 +220,7 @@ namespace
     own_columns<K, double> p(300);
     p.x.columns[1][77] = std::numeric_limits<double>::quiet_NaN();
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-    starpu::near_field step{tree, K(), p.hq, p.hout, {.accumulate = true}};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout, {.accumulate = true}};
     step.submit();
     EXPECT_THAT([&] { step.wait(); }, complains_of("point 77"));
     p.hout.clear();
@@ -232,7 +233,7 @@ namespace
     own_columns<K, double> p(300);
     starpu::moving_tree<double, 3> tree(
         one_runtime(), p.hx, {.root = cube<3>{.centre = {0.5, 0.5, 0.5}, .half_width = 0.125}});
-    starpu::near_field step{tree, K(), p.hq, p.hout};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout};
     step.submit();
     EXPECT_THAT([&] { step.wait(); }, complains_of("root"));
   }
@@ -242,7 +243,7 @@ namespace
     using K = grad_one_over_r<3>;
     own_columns<K, double> p(900);
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx, {.max_leaf_size = 20});
-    starpu::near_field step{tree, K(), p.hq, p.hout};
+    starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout};
     step.submit();
     step.wait();
     starpu::check(starpu_data_acquire(p.hq[0], STARPU_RW), "starpu_data_acquire");
@@ -263,7 +264,7 @@ namespace
     point_mover<double> moves;
     {
       std::optional<starpu::moving_tree<double, 3>> tree(std::in_place, one_runtime(), p.hx);
-      starpu::near_field step{*tree, K(), p.hq, p.hout};
+      starpu::near_field step{one_runtime(), K(), *tree, p.hq, p.hout};
       for (int time = 0; time < 5; ++time)
       {
         step.submit();
@@ -287,7 +288,7 @@ namespace
     {
       own_columns<K, double> targets(n_targets), sources(n_sources);
       starpu::moving_tree<double, 3> tree(one_runtime(), targets.hx, sources.hx);
-      starpu::near_field step{tree, K(), sources.hq, targets.hout};
+      starpu::near_field step{one_runtime(), K(), tree, sources.hq, targets.hout};
       step.submit();
       step.wait();
       targets.hout.clear();
@@ -303,7 +304,7 @@ namespace
     {
       own_columns<K, double> p(n);
       starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-      starpu::near_field step{tree, K(), p.hq, p.hout};
+      starpu::near_field step{one_runtime(), K(), tree, p.hq, p.hout};
       step.submit();
       step.wait();
       p.hout.clear();
@@ -319,11 +320,13 @@ namespace
     using K = one_over_r<3>;
     own_columns<K, double> p(300), other(301);
     starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
-    EXPECT_THAT([&] { starpu::near_field(tree, K(), other.hq, p.hout); }, complains_of("300"));
-    EXPECT_THAT([&] { starpu::near_field(tree, K(), p.hq, p.hq); }, complains_of("memory"));
+    EXPECT_THAT([&] { starpu::near_field(one_runtime(), K(), tree, other.hq, p.hout); },
+                complains_of("300"));
+    EXPECT_THAT([&] { starpu::near_field(one_runtime(), K(), tree, p.hq, p.hq); },
+                complains_of("memory"));
     EXPECT_THAT(
         [&] {
-          starpu::near_field(tree, K(), p.hq, {p.hout[0], p.hq[0]});
+          starpu::near_field(one_runtime(), K(), tree, p.hq, {p.hout[0], p.hq[0]});
         },
         complains_of("found 6 buffers"));
     using tree_type = starpu::moving_tree<double, 3>;
@@ -334,14 +337,18 @@ namespace
     EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.level = -1}); },
                 complains_of("level", "-1"));
     EXPECT_THAT(
-        [&] {
-          starpu::near_field(tree, K(), p.hq, p.hout,
+        [&]
+        {
+          starpu::near_field(one_runtime(), K(), tree, p.hq, p.hout,
                              {.delivery = starpu::delivery_choice::on_request});
         },
         complains_of("delivery"));
     starpu::moving_tree<double, 3> both(one_runtime(), p.hx, other.hx);
-    EXPECT_THAT([&]
-                { starpu::near_field(both, K(), other.hq, p.hout, {.form = pair_form::mutual}); },
-                complains_of("two sets"));
+    EXPECT_THAT(
+        [&] {
+          starpu::near_field(one_runtime(), K(), both, other.hq, p.hout,
+                             {.form = pair_form::mutual});
+        },
+        complains_of("two sets"));
   }
 }

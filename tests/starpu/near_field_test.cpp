@@ -56,8 +56,8 @@ namespace
         auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
         auto out = make_columns<real, interaction_type::n_out>(x.size(), real(-7));
         starpu::near_field step{one_runtime(),
-                                groups,
                                 interaction_type{},
+                                groups,
                                 x.view(),
                                 q.view(),
                                 writable(out),
@@ -128,8 +128,8 @@ namespace
           auto out = make_columns<T, K::n_out>(x.size(), T(3));
           auto const tree = build_tree(x.view(), y.view(), cut);
           auto const groups = group_leaves(tree, {.leaves_per_group = leaves_per_group});
-          starpu::near_field step{one_runtime(), groups,       k, x.view(), y.view(),
-                                  q.view(),      writable(out)};
+          starpu::near_field step{one_runtime(), k,        groups,       x.view(),
+                                  y.view(),      q.view(), writable(out)};
           step.submit();
           step.wait();
           EXPECT_EQ(step.form(), pair_form::one_sided);
@@ -155,8 +155,8 @@ namespace
       {
         auto out = make_columns<T, K::n_out>(x.size(), T(repeat));
         starpu::near_field step{one_runtime(),
-                                groups,
                                 k,
+                                groups,
                                 x.view(),
                                 q.view(),
                                 writable(out),
@@ -183,8 +183,8 @@ namespace
     auto const groups = group_leaves(tree);
     auto out = make_columns<T, K::n_out>(x.size(), T(0));
     starpu::near_field step{one_runtime(),
-                            groups,
                             k,
+                            groups,
                             x.view(),
                             q.view(),
                             writable(out),

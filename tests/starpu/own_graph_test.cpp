@@ -264,7 +264,7 @@ namespace
     auto const tree = build_tree(a.x.view(), {.max_leaf_size = 40});
     auto const groups = group_leaves(one_runtime(), tree);
     auto out = make_columns<double, 4>(a.x.size(), 0.);
-    starpu::near_field step{one_runtime(), groups, K(), a.x.view(), a.q.view(), writable(out)};
+    starpu::near_field step{one_runtime(), K(), groups, a.x.view(), a.q.view(), writable(out)};
 
     step.submit();
     first.insert_inner({.x = x, .q = a.hq, .out = a.hout});

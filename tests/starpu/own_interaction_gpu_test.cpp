@@ -39,8 +39,8 @@ namespace
     auto const expected = reference_near_field(k, p.leaves, p.x, p.x, p.q.view());
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
-      starpu::near_field step{one_runtime(),   p.groups,      k, p.x.view(), p.q.view(),
-                              writable(p.out), {.form = form}};
+      starpu::near_field step{one_runtime(), k, p.groups, p.x.view(), p.q.view(), writable(p.out),
+                              {.form = form}};
       step.submit();
       step.wait();
       EXPECT_LE(error_of(writable(p.out), expected), tolerance<T>)
@@ -66,8 +66,8 @@ namespace
   {
     static_assert(!starpu::has_cuda_codelets<inverse_square>);
     own_problem<double, inverse_square> p;
-    starpu::near_field step{one_runtime(), p.groups,   inverse_square{},
-                            p.x.view(),    p.q.view(), writable(p.out)};
+    starpu::near_field step{one_runtime(), inverse_square{}, p.groups,
+                            p.x.view(),    p.q.view(),       writable(p.out)};
     step.submit();
     step.wait();
     EXPECT_LE(error_of(writable(p.out),

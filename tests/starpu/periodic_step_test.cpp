@@ -52,16 +52,16 @@ namespace nearfield::test
         auto const groups = group_leaves(one, {.leaves_per_group = leaves_per_group});
         for (pair_form const form : pair_forms)
         {
-          starpu::near_field step{one_runtime(), groups,        k, c.x.view(), q.view(),
-                                  writable(out), {.form = form}};
+          starpu::near_field step{one_runtime(), k, groups, c.x.view(), q.view(), writable(out),
+                                  {.form = form}};
           step.submit();
           step.wait();
           EXPECT_LE(error_of(writable(out), of_one), tolerance<T>) << "form " << int(form);
         }
       }
       auto const groups = group_leaves(two, {.leaves_per_group = 6});
-      starpu::near_field step{one_runtime(), groups,       k, c.x.view(), c.y.view(),
-                              y_q.view(),    writable(out)};
+      starpu::near_field step{one_runtime(), k,          groups,       c.x.view(),
+                              c.y.view(),    y_q.view(), writable(out)};
       step.submit();
       step.wait();
       EXPECT_LE(error_of(writable(out), periodic_reference(k, two, c.x, c.y, y_q.view())),
@@ -84,9 +84,11 @@ namespace nearfield::test
         own_columns<K, T> p(200), other(150, 7);
         starpu::moving_tree<T, K::dim> tree(one_runtime(), p.hx, options),
             both(one_runtime(), p.hx, other.hx, options);
-        starpu::near_field step{tree, K(), p.hq, p.hout, {.accumulate = true, .form = form}};
+        starpu::near_field step{one_runtime(), K(),    tree,
+                                p.hq,          p.hout, {.accumulate = true, .form = form}};
         step.submit();
-        starpu::near_field from_other{both, K(), other.hq, p.hout, {.accumulate = true}};
+        starpu::near_field from_other{one_runtime(), K(),    both,
+                                      other.hq,      p.hout, {.accumulate = true}};
         from_other.submit();
         step.wait();
         from_other.wait();
@@ -111,8 +113,8 @@ namespace nearfield::test
       for (pair_form const form : pair_forms)
       {
         auto out = make_columns<double, 3>(x.size(), -7.);
-        starpu::near_field step{one_runtime(), groups,        k, x.view(), q.view(),
-                                writable(out), {.form = form}};
+        starpu::near_field step{one_runtime(), k, groups, x.view(), q.view(), writable(out),
+                                {.form = form}};
         step.submit();
         step.wait();
         for (std::size_t s = 0; s < 3; ++s)
@@ -140,8 +142,8 @@ namespace nearfield::test
     for (pair_form const form : pair_forms)
     {
       auto out = make_columns<double, 3>(x.size(), -7.);
-      starpu::near_field step{one_runtime(), groups,        k, x.view(), q.view(),
-                              writable(out), {.form = form}};
+      starpu::near_field step{one_runtime(), k, groups, x.view(), q.view(), writable(out),
+                              {.form = form}};
       step.submit();
       step.wait();
       EXPECT_LE(error_of(writable(out), expected), tolerance<double>) << "form " << int(form);

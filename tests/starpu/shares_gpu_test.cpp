@@ -76,8 +76,8 @@ namespace
     near_field<T> step_to(points<T, 3>& to, leaf_groups<3> const& in, step_options const& options)
     {
       if (y.size() == 0)
-        return near_field{one_runtime(), in, K{}, x.view(), q.view(), writable(to), options};
-      return near_field{one_runtime(), in,       K{},          x.view(),
+        return near_field{one_runtime(), K{}, in, x.view(), q.view(), writable(to), options};
+      return near_field{one_runtime(), K{},      in,           x.view(),
                         y.view(),      q.view(), writable(to), options};
     }
   };
@@ -179,7 +179,7 @@ namespace
     auto out = make_columns<float, 1>(5000, 0.f);
     auto const leaves = build_tree(x.view(), {.max_leaf_size = 64});
     auto const groups = group_leaves(one_runtime(), leaves);
-    near_field step{one_runtime(), groups, one_over_r<3>{}, x.view(), q.view(), writable(out)};
+    near_field step{one_runtime(), one_over_r<3>{}, groups, x.view(), q.view(), writable(out)};
     step.submit();
     step.wait();
     EXPECT_THAT(step.statistics(), Each(ran_on("CUDA")));

@@ -23,7 +23,7 @@ namespace
     for (pair_form const form : pair_forms)
     {
       auto out = make_columns<double, 3 * K::n_out>(x.size(), 5.);
-      starpu::near_field step{one_runtime(), groups,        K{},           x.view(),
+      starpu::near_field step{one_runtime(), K{},           groups,        x.view(),
                               q.view(),      writable(out), {.form = form}};
       step.submit();
       step.wait();
@@ -54,7 +54,7 @@ namespace
       auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
       auto const out_view = writable(out);
       soa<double, run_time_columns> const all_out({out_view.data(), 8 * K::n_out}, x.size());
-      starpu::near_field step{one_runtime(), groups, K{}, x.view(), all_q, all_out, {.form = form}};
+      starpu::near_field step{one_runtime(), K{}, groups, x.view(), all_q, all_out, {.form = form}};
       step.submit();
       step.wait();
       for (int rhs = 0; rhs < 8; ++rhs)
@@ -73,7 +73,7 @@ namespace
     auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
     auto const out_view = writable(out);
     soa<double, run_time_columns> const all_out({out_view.data(), 8 * K::n_out}, x.size());
-    EXPECT_THROW(starpu::near_field(one_runtime(), groups, K{}, x.view(), too_few, all_out), error);
+    EXPECT_THROW(starpu::near_field(one_runtime(), K{}, groups, x.view(), too_few, all_out), error);
   }
 
   /// One record x y z q q gradient gradient of a point, and the same values in columns.
@@ -131,9 +131,9 @@ namespace
         charged_records<T> a(cloud::plummer, 500);
         auto const tree = build_tree(a.positions(), {.max_leaf_size = 20});
         auto const groups = group_leaves(tree, {.leaves_per_group = 5});
-        starpu::near_field of_columns{one_runtime(), groups,          k,      a.x.view(),
-                                      a.q.view(),    writable(a.out), options};
-        starpu::near_field of_records{one_runtime(), groups,      k,      a.positions(),
+        starpu::near_field of_columns{one_runtime(),   k,      groups, a.x.view(), a.q.view(),
+                                      writable(a.out), options};
+        starpu::near_field of_records{one_runtime(), k,           groups, a.positions(),
                                       a.inputs(),    a.outputs(), options};
         for (int time = 0; time < 2; ++time)
         {
@@ -148,11 +148,10 @@ namespace
         charged_records<T> b(cloud::uniform, 300);
         auto const two = build_tree(b.x.view(), a.positions(), {.max_leaf_size = 20});
         auto const two_groups = group_leaves(two, {.leaves_per_group = 5});
-        starpu::near_field two_of_columns{one_runtime(),   two_groups, k,
-                                          b.x.view(),      a.x.view(), a.q.view(),
-                                          writable(b.out), options};
+        starpu::near_field two_of_columns{one_runtime(), k,          two_groups,      b.x.view(),
+                                          a.x.view(),    a.q.view(), writable(b.out), options};
         // columns among records
-        starpu::near_field two_of_records{one_runtime(), two_groups, k,           b.positions(),
+        starpu::near_field two_of_records{one_runtime(), k,          two_groups,  b.positions(),
                                           a.x.view(),    a.inputs(), b.outputs(), options};
         two_of_columns.submit();
         two_of_records.submit();

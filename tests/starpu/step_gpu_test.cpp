@@ -59,8 +59,8 @@ namespace
   TEST(starpu_step_on_gpus, runs_there_and_nowhere_else)
   {
     problem p;
-    starpu::near_field step{one_runtime(), p.groups,   one_over_r<3>{},
-                            p.x.view(),    p.q.view(), writable(p.out)};
+    starpu::near_field step{one_runtime(), one_over_r<3>{}, p.groups,
+                            p.x.view(),    p.q.view(),      writable(p.out)};
     step.submit();
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
@@ -76,8 +76,8 @@ namespace
     {
       problem p;
       starpu::near_field step{one_runtime(),
-                              p.groups,
                               one_over_r<3>{},
+                              p.groups,
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
@@ -101,8 +101,8 @@ namespace
   TEST(starpu_step_on_gpus, new_inputs_and_positions_reach_them)
   {
     problem p;
-    starpu::near_field step{one_runtime(), p.groups,   one_over_r<3>{},
-                            p.x.view(),    p.q.view(), writable(p.out)};
+    starpu::near_field step{one_runtime(), one_over_r<3>{}, p.groups,
+                            p.x.view(),    p.q.view(),      writable(p.out)};
     step.submit();
     step.wait(); // until then tasks read the caller's columns
     for (double& value : p.q.columns[0]) value = 1 - value;
@@ -151,8 +151,8 @@ namespace
         soa<float const, 3> const positions({x.view()[0], x.view()[1], x.view()[2]}, n);
         copy_columns(charges.view(), q.view());
         starpu::near_field step{one_runtime(),
-                                groups,
                                 K{},
+                                groups,
                                 positions,
                                 q.view(),
                                 out.view(),
@@ -192,7 +192,7 @@ namespace
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
-      starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{}, p.x.view(),
+      starpu::near_field step{one_runtime(), one_over_r<3>{}, p.groups,      p.x.view(),
                               p.q.view(),    writable(p.out), {.form = form}};
       step.submit();
       step.wait();
@@ -222,10 +222,10 @@ namespace
   TEST(starpu_step_on_gpus, steps_may_be_submitted_before_the_last_has_ended)
   {
     problem a, b;
-    starpu::near_field first{one_runtime(), a.groups,   one_over_r<3>{},
-                             a.x.view(),    a.q.view(), writable(a.out)};
-    starpu::near_field second{one_runtime(), b.groups,   one_over_r<3>{},
-                              b.x.view(),    b.q.view(), writable(b.out)};
+    starpu::near_field first{one_runtime(), one_over_r<3>{}, a.groups,
+                             a.x.view(),    a.q.view(),      writable(a.out)};
+    starpu::near_field second{one_runtime(), one_over_r<3>{}, b.groups,
+                              b.x.view(),    b.q.view(),      writable(b.out)};
     for (int again = 0; again < 5; ++again)
     {
       first.submit();
@@ -244,8 +244,8 @@ namespace
     {
       problem p;
       starpu::near_field step{one_runtime(),
-                              p.groups,
                               one_over_r<3>{},
+                              p.groups,
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
@@ -264,8 +264,8 @@ namespace
       problem p;
       points<double, 2> q{{p.q.columns[0], make_values<double>(p.x.size(), 77)}};
       auto out = make_columns<double, 2>(p.x.size(), 0.);
-      starpu::near_field step{one_runtime(), p.groups,      one_over_r<3>{}, p.x.view(),
-                              q.view(),      writable(out), {.form = form}};
+      starpu::near_field step{one_runtime(), one_over_r<3>{}, p.groups,      p.x.view(),
+                              q.view(),      writable(out),   {.form = form}};
       step.submit();
       step.wait();
       for (std::size_t rhs = 0; rhs < 2; ++rhs)
@@ -281,8 +281,8 @@ namespace
   {
     problem p;
     p.out = make_columns<double, 1>(p.x.size(), 0.);
-    starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{},     p.x.view(),
-                            p.q.view(),    writable(p.out), {.accumulate = true}};
+    starpu::near_field step{one_runtime(),   one_over_r<3>{},     p.groups, p.x.view(), p.q.view(),
+                            writable(p.out), {.accumulate = true}};
     step.submit();
     step.submit();
     step.wait();

@@ -20,8 +20,8 @@ namespace nearfield::test
 
     auto step(starpu::step_options const& options = {})
     {
-      return starpu::near_field{one_runtime(), groups,   one_over_r<>{}, x.view(),
-                                soa{q},        soa{out}, options};
+      return starpu::near_field{one_runtime(), one_over_r<>{}, groups, x.view(),
+                                soa{q},        soa{out},       options};
     }
     [[nodiscard]] auto expected() const
     {

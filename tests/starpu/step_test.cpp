@@ -119,7 +119,7 @@ namespace
     if (one_runtime().n_workers() < 2 || !may_move)
       GTEST_SKIP() << "needs two workers, lws or eager";
     problem p(500, 1'000'000);
-    starpu::near_field step{one_runtime(), p.groups, gated{}, p.x.view(), soa{p.q}, soa{p.out}};
+    starpu::near_field step{one_runtime(), gated{}, p.groups, p.x.view(), soa{p.q}, soa{p.out}};
     ASSERT_EQ(step.n_tasks(), 1u);
     gated::closed = true;
     step.submit();
@@ -263,8 +263,8 @@ namespace
       std::vector<double> out(x.size(), 4.);
       auto const tree = build_tree(x.view(), y.view(), {.max_leaf_size = 10});
       auto const groups = group_leaves(tree);
-      starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(),
-                              y.view(),      soa{q}, soa{out}};
+      starpu::near_field step{one_runtime(), one_over_r<>{}, groups,  x.view(),
+                              y.view(),      soa{q},         soa{out}};
       step.submit();
       step.wait();
       EXPECT_EQ(out, std::vector<double>(x.size(), 0.));
@@ -324,8 +324,8 @@ namespace
   {
     problem p(200);
     starpu::near_field step{one_runtime(),
-                            p.groups,
                             gated{},
+                            p.groups,
                             p.x.view(),
                             soa{p.q},
                             soa{p.out},
@@ -370,9 +370,12 @@ namespace
     auto const& runtime = one_runtime();
     one_over_r<> const k;
     std::vector<double> short_q(99), other(100);
-    auto const refused = [&](auto&&... arguments)
+    auto const refused = [&](auto&& interaction, auto&&... arguments)
     {
-      return message_of([&] { starpu::near_field step{runtime, p.groups, arguments...}; });
+      return message_of(
+          [&] {
+            starpu::near_field step{runtime, interaction, p.groups, arguments...};
+          });
     };
     EXPECT_THAT(refused(k, p.x.view(), soa{short_q}, soa{other}), HasSubstr("q has 99 points"));
     EXPECT_THAT(refused(k, p.x.view(), soa{p.q}, soa{short_q}), HasSubstr("out has 99 points"));
@@ -391,15 +394,15 @@ namespace
     auto const groups = group_leaves(two);
     EXPECT_THAT(
         message_of(
-            [&] { starpu::near_field step{runtime, groups, k, p.x.view(), soa{p.q}, soa{other}}; }),
+            [&] { starpu::near_field step{runtime, k, groups, p.x.view(), soa{p.q}, soa{other}}; }),
         HasSubstr("two sets of points, the step is given one"));
     EXPECT_THAT(message_of(
                     [&]
                     {
                       starpu::near_field step{
-                          runtime,    groups,   k,          p.x.view(),
+                          runtime,    k,        groups,     p.x.view(),
                           p.x.view(), soa{p.q}, soa{other}, {.form = pair_form::mutual}};
                     }),
-                HasSubstr("take form one_sided"));
+                HasSubstr("give one_sided"));
   }
 }

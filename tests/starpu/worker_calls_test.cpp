@@ -54,7 +54,7 @@ namespace
     std::vector<double> out(200);
     tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(leaves);
-    starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(), soa{q}, soa{out}};
+    starpu::near_field step{one_runtime(), one_over_r<>{}, groups, x.view(), soa{q}, soa{out}};
     starpu::p2p<one_over_r<3>, double> p2p;
     std::vector<starpu::handle> columns;
     for (auto const& column : x.columns)
@@ -76,8 +76,8 @@ namespace
       EXPECT_THAT(said([&] { step.wait_for_inputs(); }), refused);
       EXPECT_THAT(said(
                       [&] {
-                        starpu::near_field{one_runtime(), groups, one_over_r<>{},
-                                           x.view(),      soa{q}, soa{out}};
+                        starpu::near_field{one_runtime(), one_over_r<>{}, groups,
+                                           x.view(),      soa{q},         soa{out}};
                       }),
                   refused);
       EXPECT_THAT(said(

@@ -88,8 +88,8 @@ namespace
   {
     if (on_gpus()) GTEST_SKIP() << "a GPU adds in no fixed order";
     problem<one_over_r<>, double> of(cloud::uniform, 3000, owners::even, {.max_leaf_size = 20});
-    starpu_mpi::near_field step{runtime_of_rank(), of.tree,
-                                one_over_r<>{},    of.inputs(),
+    starpu_mpi::near_field step{runtime_of_rank(), one_over_r<>{},
+                                of.tree,           of.inputs(),
                                 of.outputs(),      {.groups = {.leaves_per_group = 10}}};
     ASSERT_EQ(step.form(), pair_form::mutual);
     step.submit();
@@ -108,8 +108,8 @@ namespace
   {
     problem<one_over_r<>, double> of(cloud::plummer, 900, owners::odd_only, {.max_leaf_size = 10});
     starpu_mpi::near_field step{
-        runtime_of_rank(), of.tree,      one_over_r<>{},
-        of.inputs(),       of.outputs(), {.accumulate = true, .form = pair_form::one_sided}};
+        runtime_of_rank(), one_over_r<>{}, of.tree,
+        of.inputs(),       of.outputs(),   {.accumulate = true, .form = pair_form::one_sided}};
     of.compute_expected();
     step.submit();
     step.wait();
@@ -134,8 +134,8 @@ namespace
   {
     problem<one_over_r<>, double> of(cloud::plummer, 900, owners::random, {.max_leaf_size = 10});
     starpu_mpi::near_field step{runtime_of_rank(),
-                                of.tree,
                                 one_over_r<>{},
+                                of.tree,
                                 of.inputs(),
                                 of.outputs(),
                                 {.accumulate = true,
@@ -170,8 +170,8 @@ namespace
     auto const before = of.out;
     {
       starpu_mpi::near_field step{
-          runtime_of_rank(), of.tree,      one_over_r<>{},
-          of.inputs(),       of.outputs(), {.delivery = starpu::delivery_choice::on_request}};
+          runtime_of_rank(), one_over_r<>{}, of.tree,
+          of.inputs(),       of.outputs(),   {.delivery = starpu::delivery_choice::on_request}};
       step.deliver();
       step.wait();
     }
@@ -195,8 +195,8 @@ namespace
         for (auto& column : of.expected) std::ranges::fill(column, 0.f);
         of.compute_expected();
         starpu_mpi::near_field step{runtime_of_rank(),
-                                    of.tree,
                                     K{},
+                                    of.tree,
                                     is_pinned ? soa<float const, run_time_columns>(q.view())
                                               : of.inputs(),
                                     is_pinned ? out.view() : of.outputs(),
@@ -257,8 +257,8 @@ namespace
     of.compute_expected();
     for (pair_form const form : {pair_form::mutual, pair_form::one_sided})
     {
-      starpu_mpi::near_field step{runtime_of_rank(), of.tree,      one_over_r<>{},
-                                  of.inputs(),       of.outputs(), {.form = form}};
+      starpu_mpi::near_field step{runtime_of_rank(), one_over_r<>{}, of.tree,
+                                  of.inputs(),       of.outputs(),   {.form = form}};
       EXPECT_TRUE(!of.tree.gpu() || step.n_tasks() <= 2) << step.n_tasks();
       step.submit();
       step.wait();
@@ -275,7 +275,7 @@ namespace
     auto const q = matrix_columns<1>(table.data(), of.here.size(), 2, 1);
     auto const out = matrix_columns<1>(table.data() + 1, of.here.size(), 2, 1);
     starpu_mpi::near_field step{
-        runtime_of_rank(), of.tree, one_over_r<>{}, q, out, {.form = pair_form::one_sided}};
+        runtime_of_rank(), one_over_r<>{}, of.tree, q, out, {.form = pair_form::one_sided}};
     step.submit();
     step.wait();
     for (std::size_t i = 0; i < of.here.size(); ++i) of.out[0][i] = table[2 * i + 1];
@@ -287,11 +287,11 @@ namespace
   {
     problem<one_over_r<>, double> one(cloud::uniform, 700, owners::even, {.max_leaf_size = 9});
     problem<one_over_r<>, double> other(cloud::plummer, 700, owners::last, {.max_leaf_size = 9});
-    starpu_mpi::near_field first{runtime_of_rank(), one.tree,      one_over_r<>{},
-                                 one.inputs(),      one.outputs(), {.form = pair_form::one_sided}};
+    starpu_mpi::near_field first{runtime_of_rank(), one_over_r<>{}, one.tree,
+                                 one.inputs(),      one.outputs(),  {.form = pair_form::one_sided}};
     starpu_mpi::near_field second{
-        runtime_of_rank(), other.tree,
-        one_over_r<>{},    other.inputs(),
+        runtime_of_rank(), one_over_r<>{},
+        other.tree,        other.inputs(),
         other.outputs(),   {.form = pair_form::one_sided, .first_tag = starpu_mpi::tags_of_a_step}};
     // ranks submit in different orders
     rank_of_world() % 2 == 0 ? first.submit() : second.submit();
@@ -309,7 +309,7 @@ namespace
     using K = grad_one_over_r<>;
     problem<K, double> of(cloud::plummer, 2000, owners::even, {.max_leaf_size = 15});
     {
-      starpu_mpi::near_field step{runtime_of_rank(), of.tree, K{}, of.inputs(), of.outputs()};
+      starpu_mpi::near_field step{runtime_of_rank(), K{}, of.tree, of.inputs(), of.outputs()};
       expect_bytes_of_a_step(of, step, 1, 1);
       expect_bytes_of_a_step(of, step, 0, 0); // positions and inputs stand
       step.inputs_changed();
@@ -329,7 +329,7 @@ namespace
                      5, {.imbalance = imbalance});
     auto const start = of.x;
     starpu_mpi::near_field step{
-        runtime_of_rank(), of.tree,      K{},
+        runtime_of_rank(), K{},          of.tree,
         of.inputs(),       of.outputs(), {.form = form, .groups = {.leaves_per_group = 7}}};
     step.submit();
     step.wait();
@@ -396,7 +396,7 @@ namespace
       return message_of(
           [&]
           {
-            starpu_mpi::near_field const step{runtime_of_rank(), of.tree, one_over_r<>{}, q,
+            starpu_mpi::near_field const step{runtime_of_rank(), one_over_r<>{}, of.tree, q,
                                               of.outputs(),      options};
           });
     };
@@ -410,8 +410,8 @@ namespace
   TEST(distributed_near_field, refuses_other_numbers_of_points_after_a_move)
   {
     problem<one_over_r<>, double> of(cloud::uniform, 100, owners::even, {});
-    starpu_mpi::near_field step{runtime_of_rank(), of.tree,      one_over_r<>{},
-                                of.inputs(),       of.outputs(), {.form = pair_form::one_sided}};
+    starpu_mpi::near_field step{runtime_of_rank(), one_over_r<>{}, of.tree,
+                                of.inputs(),       of.outputs(),   {.form = pair_form::one_sided}};
     of.tree.rebuild(slice(of.x, 1, of.here.size()));
     EXPECT_THAT(message_of([&] { step.positions_changed(); }), testing::HasSubstr("points"));
     of.move(step, [](std::size_t, int, double&) {}); // told again

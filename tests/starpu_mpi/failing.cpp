@@ -30,7 +30,7 @@ int main(int argc, char** argv)
         if (!alone && rank == 1) x[3] = std::nan("");
         nearfield::soa const points{x, x};
         nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, points, {.level = 4});
-        nearfield::starpu_mpi::near_field step{starpu, tree, nearfield::one_over_r<2>{},
+        nearfield::starpu_mpi::near_field step{starpu, nearfield::one_over_r<2>{}, tree,
                                                nearfield::soa{q}, nearfield::soa{phi}};
         if (alone && rank == 1) throw nearfield::error("no charges here; give some");
         step.submit();

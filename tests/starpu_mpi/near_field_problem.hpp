@@ -206,7 +206,7 @@ namespace nearfield::test
       SCOPED_TRACE(testing::Message() << size << " leaves per group");
       for (auto& column : of.out) std::ranges::fill(column, T(99));
       starpu_mpi::near_field step{
-          runtime_of_rank(), of.tree,      K{},
+          runtime_of_rank(), K{},          of.tree,
           of.inputs(),       of.outputs(), {.form = form, .groups = {.leaves_per_group = size}}};
       step.submit();
       step.wait();

@@ -88,7 +88,7 @@ namespace
                                      make_points<double, 3>(cloud::uniform, 70, 2), 0, {});
     auto const make = [&](auto const& q, starpu_mpi::step_options const& options)
     {
-      return starpu_mpi::near_field<double>(runtime_of_rank(), of.tree, one_over_r<>{}, q,
+      return starpu_mpi::near_field<double>(runtime_of_rank(), one_over_r<>{}, of.tree, q,
                                             of.outputs(), options)
           .form();
     };
@@ -106,9 +106,9 @@ namespace
     using K = grad_one_over_r<>;
     problem<K, double> of(make_points<double, 3>(cloud::plummer, 800, 1),
                           make_points<double, 3>(cloud::plummer, 600, 2), 5, {.max_leaf_size = 15});
-    starpu_mpi::near_field step{
-        runtime_of_rank(), of.tree,      K{},
-        of.inputs(),       of.outputs(), {.groups = {.leaves_per_group = 15}}};
+    starpu_mpi::near_field step{runtime_of_rank(), K{},
+                                of.tree,           of.inputs(),
+                                of.outputs(),      {.groups = {.leaves_per_group = 15}}};
     expect_bytes_of_a_step(of, step, 1, 1);
     expect_bytes_of_a_step(of, step, 0, 0); // positions and inputs stand
     of.compute_expected();
@@ -142,8 +142,8 @@ namespace
                                     make_points<float, 3>(cloud::plummer, 600, 2), 23,
                                     {.level = 2});
     starpu_mpi::near_field step{
-        runtime_of_rank(), of.tree,
-        one_over_r<>{},    of.inputs(),
+        runtime_of_rank(), one_over_r<>{},
+        of.tree,           of.inputs(),
         of.outputs(),      {.accumulate = true, .delivery = starpu::delivery_choice::on_request}};
     auto const before = of.out;
     step.submit();

@@ -153,7 +153,8 @@ namespace nearfield::test
       auto const points = wrapped(
           make_points<typename TypeParam::real, dim>(cloud::plummer, 20'000), options.period);
       backwards on(3);
-      expect_same_tree(build_tree(simd.with(on), points.view(), options), build_tree(points.view(), options));
+      expect_same_tree(build_tree(simd.with(on), points.view(), options),
+                       build_tree(points.view(), options));
     }
   }
 
@@ -167,7 +168,8 @@ namespace nearfield::test
     for (auto const& options : ways_to_cut<TypeParam::dim>())
     {
       backwards on(64);
-      expect_same_tree(build_tree(simd.with(on), points.view(), options), build_tree(points.view(), options));
+      expect_same_tree(build_tree(simd.with(on), points.view(), options),
+                       build_tree(points.view(), options));
     }
   }
 

@@ -211,9 +211,9 @@ namespace nearfield::test
       auto far = make_points<float, 3>(cloud::uniform, 5000, 2);
       for (float& value : far.columns[0]) value += 100;
       points<float, 3> const none;
-      for (auto const& choice :
-           {choose_leaf_size(simd, x.view(), far.view(), {}), choose_leaf_size(simd, x.view(), none.view(), {}),
-            choose_leaf_size(simd, none.view(), x.view(), {})})
+      for (auto const& choice : {choose_leaf_size(simd, x.view(), far.view(), {}),
+                                 choose_leaf_size(simd, x.view(), none.view(), {}),
+                                 choose_leaf_size(simd, none.view(), x.view(), {})})
         EXPECT_EQ(choice.max_leaf_size, tree_options<3>().max_leaf_size);
     }
 

@@ -104,7 +104,7 @@ namespace nearfield::app
             q_ = on_->input_pointers();
             out_ = pointers<T>(delivered_);
             step_.emplace(
-                runtime_.running().runtime(), *tree_, k,
+                runtime_.running().runtime(), k, *tree_,
                 soa<T const, run_time_columns>(q_, on_->sources().size()),
                 soa<T, run_time_columns>(out_, on_->size()),
                 starpu_mpi::step_options{

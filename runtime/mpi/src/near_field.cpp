@@ -124,10 +124,10 @@ namespace nearfield::starpu_mpi::detail
       auto const& offsets = leaves.targets.offsets;
       division made{choose_backend(starpu, *k.type, wanted)};
       if (made.where == backend::automatic) made.where = backend::simd;
-      made.form = choose_form(
-          leaves.has_one_set, *k.type,
-          {offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first, columns.n_rhs},
-          made.where, options.form);
+      made.form = nearfield::detail::choose_form(
+          "near_field", options.form, made.where,
+          {k.type->name, k.type->has_way_back, k.type->n_out, leaves.has_one_set, columns.n_rhs,
+           offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first});
       check_cuda_backend(*k.type, made.where);
       group_options groups = options.groups;
       rank_gpus gpus{};

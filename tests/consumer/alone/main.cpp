@@ -67,7 +67,7 @@ int main()
   auto const tree = nf::build_tree(points, {.max_leaf_size = 1});
   nf::starpu::runtime starpu;
   auto const groups = nf::group_leaves(starpu, tree);
-  nf::starpu::near_field step{starpu, groups, nf::one_over_r<>{}, points, nf::soa{q}, nf::soa{phi}};
+  nf::starpu::near_field step{starpu, nf::one_over_r<>{}, groups, points, nf::soa{q}, nf::soa{phi}};
   step.submit();
   step.wait();
   return phi[1] < 0;

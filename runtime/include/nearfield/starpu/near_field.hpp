@@ -100,7 +100,7 @@ namespace nearfield::starpu
   /// and the thread that submits waits for nothing:
   ///
   ///     nearfield::starpu::moving_tree<double, 3> tree(starpu, {x, y, z}, {.max_leaf_size = 64});
-  ///     nearfield::starpu::near_field step{tree, nearfield::grad_one_over_r<>{}, {m}, {ax, ay, az}};
+  ///     nearfield::starpu::near_field step{starpu, nearfield::grad_one_over_r<>{}, tree, {m}, {ax, ay, az}};
   ///     for (...)
   ///     {
   ///       step.submit();
@@ -147,7 +147,7 @@ namespace nearfield::starpu
   ///
   ///     nearfield::starpu::runtime    starpu;
   ///     auto const groups = nearfield::group_leaves(starpu, tree);
-  ///     nearfield::starpu::near_field step{starpu, groups, nearfield::one_over_r<>{},
+  ///     nearfield::starpu::near_field step{starpu, nearfield::one_over_r<>{}, groups,
   ///                                        nearfield::soa{x, y, z}, nearfield::soa{q},
   ///                                        nearfield::soa{phi}};
   ///     step.submit();
@@ -176,7 +176,7 @@ namespace nearfield::starpu
     template <interaction K, columns_view X, columns_view Q, columns_view Out,
               class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
-    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k, X const& x,
+    near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
                      detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X>>(k),
@@ -187,7 +187,7 @@ namespace nearfield::starpu
     template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out,
               class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
-    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k, X const& x,
+    near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Y const& y, Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
                      detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X, Y>>(k),
@@ -202,9 +202,9 @@ namespace nearfield::starpu
     /// p2p_tasks::insert_inner() or insert_outer() would refuse, for delivery on_request, and as above for form and
     /// backend.
     template <interaction K, class Isa = detail::isa_of_file>
-    near_field(moving_tree<T, K::dim> const& tree, K const& k, column_handles const& q,
-               column_handles const& out, step_options const& options = {})
-        : near_field(tree, detail::kernel_of<T>(k), q, out, options)
+    near_field(runtime const& starpu, K const& k, moving_tree<T, K::dim> const& tree,
+               column_handles const& q, column_handles const& out, step_options const& options = {})
+        : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
     {}
 
     near_field(near_field const&) = delete;
@@ -265,26 +265,26 @@ namespace nearfield::starpu
     near_field(runtime const& starpu, leaf_groups_view const& groups, detail::kernel<T> const& k,
                detail::step_columns<T> const& columns, step_options const& options);
     template <int Dim>
-    near_field(moving_tree<T, Dim> const& tree, detail::kernel<T> const& k, column_handles const& q,
-               column_handles const& out, step_options const& options);
+    near_field(runtime const& starpu, moving_tree<T, Dim> const& tree, detail::kernel<T> const& k,
+               column_handles const& q, column_handles const& out, step_options const& options);
 
     std::unique_ptr<detail::any_step<T>> step_;
   };
 
   /// One set of points, with one or several right-hand sides.
   template <interaction K, columns_view X, columns_view Q, columns_view Out>
-  near_field(runtime const&, leaf_groups<K::dim> const&, K const&, X const&, Q const&, Out const&,
+  near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Q const&, Out const&,
              step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Targets and sources.
   template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out>
-  near_field(runtime const&, leaf_groups<K::dim> const&, K const&, X const&, Y const&, Q const&,
+  near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Y const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Points that move.
   template <kernel_real T, int Dim, interaction K>
-  near_field(moving_tree<T, Dim> const&, K const&, column_handles const&, column_handles const&,
-             step_options const& = {}) -> near_field<T>;
+  near_field(runtime const&, K const&, moving_tree<T, Dim> const&, column_handles const&,
+             column_handles const&, step_options const& = {}) -> near_field<T>;
 
   extern template class moving_tree<float, 2>;
   extern template class moving_tree<float, 3>;

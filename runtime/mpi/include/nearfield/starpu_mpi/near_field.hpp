@@ -63,7 +63,7 @@ namespace nearfield::starpu_mpi
   ///
   ///     starpu::runtime starpu;
   ///     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD); // yours
-  ///     starpu_mpi::near_field step{starpu, tree, one_over_r<>{}, soa{q}, soa{phi}};
+  ///     starpu_mpi::near_field step{starpu, one_over_r<>{}, tree, soa{q}, soa{phi}};
   ///     step.submit();
   ///     step.wait();
   ///
@@ -93,7 +93,7 @@ namespace nearfield::starpu_mpi
     template <interaction K, columns_view Q, columns_view Out,
               class Isa = starpu::detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
-    near_field(starpu::runtime const& starpu, distributed_tree<T, K::dim> const& tree, K const& k,
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, tree,
                      starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
@@ -150,7 +150,7 @@ namespace nearfield::starpu_mpi
 
   /// One set of points or two, with one or several right-hand sides.
   template <kernel_real T, int Dim, interaction K, columns_view Q, columns_view Out>
-  near_field(starpu::runtime const&, distributed_tree<T, Dim> const&, K const&, Q const&,
+  near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
 
   extern template class near_field<float>;
