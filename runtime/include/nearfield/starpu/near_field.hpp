@@ -36,8 +36,9 @@ namespace nearfield::starpu
     /// sides, of 128 with several outputs and one right-hand side
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs. Where groups were sized for GPUs by default
-    /// (group_leaves(runtime, tree)), CPU workers compute a share in groups of their own if that saves time, and all of
-    /// a step of which not even a small part fits into the memory of a GPU. cuda: GPUs alone
+    /// (group_leaves(runtime, tree)), CPU workers compute a share in groups of their own if that saves time (a quarter of
+    /// a step that the only GPU delivers), and all of a step of which not even a small part fits into the memory of a
+    /// GPU. cuda: GPUs alone
     nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
     delivery_choice delivery = delivery_choice::every_step;
@@ -164,6 +165,12 @@ namespace nearfield::starpu
   ///
   /// T is float or double. Only the constructors know the type of the interaction, so a function that takes a
   /// near_field<double>& takes steps of all interactions.
+  ///
+  /// With one GPU and one set of points, the caller's columns cross the bus in their own order, and the GPU puts them
+  /// into that of the tree. Pin them (starpu_memory_pin, starpu_malloc) and the GPU copies them without CPU workers:
+  /// positions, inputs, and outputs without `accumulate`. The values of a column must follow one another and share no
+  /// page with another column, and one call must pin them all, before the step is made and until it is gone. Otherwise,
+  /// and for several GPUs or two sets, CPU workers gather the columns.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
