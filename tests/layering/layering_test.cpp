@@ -1,4 +1,4 @@
-// What the build does not hold (docs/design.md, "Rooms"): each foreign library is seen by the one room that stands
+// What the build does not hold (docs/design.md, "Components"): each foreign library is seen by the one that stands
 // for it, whether or not the compiler finds its headers; public headers keep no state; and device memory is allocated
 // in one place.
 
