@@ -127,7 +127,7 @@ namespace nearfield
   visit_rows(F, pairs, bool) -> visit_rows<F>;
 
   /// The result of count_pairs.
-  struct pair_counts
+  struct NEARFIELD_API pair_counts
   {
     std::uint64_t total = 0; ///< the number of pairs
     /// by index; empty unless asked for
@@ -144,7 +144,7 @@ namespace nearfield
 
   /// The result of to_csr: row i is columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
-  struct csr : pair_geometry<T, Dim>
+  struct NEARFIELD_API csr : pair_geometry<T, Dim>
   {
     page_array<std::uint64_t> offsets; ///< one more than rows
     page_array<index_type> columns;    ///< indices of the sources, row by row
@@ -160,7 +160,7 @@ namespace nearfield
 
   /// The result of to_coo: pair p is (i[p], j[p]).
   template <class T, int Dim>
-  struct coo : pair_geometry<T, Dim>
+  struct NEARFIELD_API coo : pair_geometry<T, Dim>
   {
     page_array<index_type> i; ///< indices of the targets
     page_array<index_type> j; ///< indices of the sources
@@ -171,7 +171,7 @@ namespace nearfield
 
   /// The result of to_table: entry k of row i is columns[i * width + k]. A row holds the first min(counts[i],
   /// width) of its points; the entries after them are not initialised.
-  struct neighbour_table
+  struct NEARFIELD_API neighbour_table
   {
     index_type width = 0; ///< entries of a row
     /// some row has more points than entries; counts are still right
