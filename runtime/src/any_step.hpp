@@ -11,7 +11,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What a near_field is made of: a step over the caller's columns (near_field.cpp), or over a tree whose points move
+  /// What a near_field is made of: a step over the caller's columns (step.hpp), or over a tree whose points move
   /// (moving_step.cpp). Functions do what those of near_field with the same names say.
   template <class T>
   class any_step

@@ -60,7 +60,7 @@ namespace nearfield::starpu::detail
         using nearfield::detail::device_copy_async;
         auto const& argument = static_cast<pinned_columns_argument<T> const&>(task.argument);
         int const n_columns =
-            argument.to ? argument.to->columns().width() : argument.from.columns().width();
+            argument.to ? argument.to->columns().width() : argument.from->columns().width();
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
           columns<T> const piece(task.buffers[k], n_columns);
@@ -69,7 +69,7 @@ namespace nearfield::starpu::detail
             if (argument.to)
               device_copy_async((*argument.to)[c].first + row, piece[c], bytes, task.stream);
             else
-              device_copy_async(piece[c], argument.from[c].first + row, bytes, task.stream);
+              device_copy_async(piece[c], (*argument.from)[c].first + row, bytes, task.stream);
         }
       }
     };

@@ -31,17 +31,17 @@ namespace nearfield::starpu::detail
   template <class T>
   struct pinned_columns_argument : task_argument
   {
-    strided<T const, run_time_columns> from;
-    std::optional<strided<T, run_time_columns>> to; ///< the pieces go there; otherwise from there
+    std::optional<strided<T const, run_time_columns>> from; ///< to the pieces, or
+    std::optional<strided<T, run_time_columns>> to;         ///< from there
     std::size_t n_pieces = 0;
     int shift = 0; ///< as of caller_rows_argument
   };
 
-  /// Copies all pieces between them and pinned columns. Buffers: the pieces.
+  /// Copies all pieces between them and pinned columns. Buffers: the pieces, and what orders deliveries.
   template <class T>
   starpu_codelet& pinned_columns_codelet();
 
-  /// Row i of the data of a group belongs to row list[i] of the caller, or to another rank's if that is no_row.
+  /// Row i of the data of a group, or of a chunk of sources, belongs to row list[i] of the caller, or to another rank's if that is no_row.
   /// Buffers: the data, the pieces and, maybe, what has the list.
   template <class T>
   starpu_codelet& caller_rows_codelet();

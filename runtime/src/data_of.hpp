@@ -9,6 +9,10 @@
 
 namespace nearfield::starpu::detail
 {
+  /// Of a value in data_of(), with its room.
+  template <class V>
+  inline constexpr double bytes_with_room = sizeof(V) * (1 + 1. / 32);
+
   /// No data for 0 values. There is room for up to 1/32 more, since StarPU keeps memory by its size, and after points
   /// have moved sizes are about the same. To allocate anew takes longer than a whole step.
   template <class V>

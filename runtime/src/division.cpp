@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,8 @@ namespace nearfield::starpu::detail
     // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
     constexpr double in_a_step = 0.75;
 
-    // Results of CPU workers are delivered after those that cross the bus with the columns of a GPU: on an H100 that takes
-    // a fifth of a step that reads new inputs and delivers.
+    // Results of CPU workers are delivered after those that cross the bus in pieces: on an H100 that takes a fifth of a step
+    // that reads new inputs and delivers.
     constexpr double least_gain_beside_columns = 0.25;
 
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
@@ -55,10 +56,19 @@ namespace nearfield::starpu::detail
         return false;
       }
     }
-  }
 
-  namespace
-  {
+    /// Whether the data of a step fit into a GPU all at once, with the caller's columns beside those in tree order.
+    bool fits_with_columns(leaf_groups_view const& groups, step_shape const& step, pair_form form)
+    {
+      auto const& bytes = step.bytes;
+      double const halo = form == pair_form::mutual ? bytes.out + sizeof(index_type) : 0;
+      double const point =
+          2 * (bytes.source_x + bytes.source_q + bytes.out) + halo + sizeof(index_type);
+      double const lists = 64. * groups.targets.size() + 16. * groups.full.ranges.size();
+      return nearfield::detail::fits_at_once(point * groups.target_order.size() + lists,
+                                             smallest_gpu_memory());
+    }
+
     /// A plan of one process: all pairs are inside it.
     nearfield::detail::task_plan tasks_of(nearfield::detail::step_plan&& from)
     {
@@ -98,11 +108,21 @@ namespace nearfield::starpu::detail
     auto const leave_to_cpus = [&]
     {
       made.where = backend::simd;
+      made.gpu = std::nullopt;
       decide_form();
       regroup(nearfield::detail::first_leaves_of_groups(groups, {}));
     };
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     int const gpus = starpu.n_gpus();
+    if (made.where == backend::cuda && gpus == 1 && groups.has_one_set &&
+        !groups.target_order.empty() && fits_with_columns(groups, step, made.form))
+    {
+      made.gpu = starpu.first_gpu();
+      // no CPU worker waits for a group, so two suffice for a GPU that never drains
+      if (groups.is_for_gpus && groups.first_leaf.size() > 3)
+        regroup(
+            nearfield::detail::first_leaves_of_groups(groups, {.gpus = 1, .groups_per_gpu = 2}));
+    }
     // one GPU takes what another leaves it, several must end together
     if (made.where == backend::cuda && made.form == pair_form::mutual && groups.is_for_gpus &&
         gpus > 1)
@@ -113,7 +133,7 @@ namespace nearfield::starpu::detail
     {
       nearfield::detail::step_workers workers{free_cpu_workers(gpus), made.cpu_rate, gpus,
                                               made.gpu_rate, gpu_targets_at_once};
-      if (gpus == 1 && groups.has_one_set && options.delivery == delivery_choice::every_step)
+      if (made.gpu && options.delivery == delivery_choice::every_step)
         workers.least_gain = least_gain_beside_columns;
       auto shared = nearfield::detail::share_leaves(groups, made.form, step.n_rhs, workers);
       if (shared.first_cpu_leaf == 0)
@@ -133,11 +153,8 @@ namespace nearfield::starpu::detail
     {
       try
       {
-        auto const memory = smallest_gpu_memory();
-        auto plan = nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, memory);
-        made.spare_bytes = nearfield::detail::spare_bytes(plan, step.bytes, memory);
-        made.plan = tasks_of(std::move(plan));
-        if (gpus == 1) made.gpu = starpu.first_gpu();
+        made.plan = tasks_of(
+            nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, smallest_gpu_memory()));
         return made;
       }
       catch (error const& e)

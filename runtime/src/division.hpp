@@ -40,10 +40,9 @@ namespace nearfield::starpu::detail
     pair_form form = pair_form::automatic; ///< decided: not automatic
     double cpu_rate = 0,
            gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
-    /// the only GPU, on which the caller's columns may be brought into the order of the tree
+    /// the only GPU, if it brings the caller's columns into the order of the tree, in pieces
     std::optional<int> gpu = std::nullopt;
-    double spare_bytes = 0; ///< of its memory, beside all data of the step
-    bool has_positions_on_gpu = false;
+    bool has_positions_on_gpu = false; ///< of own points
     nearfield::detail::task_plan plan{};
     std::optional<gpu_lists> lists_on_gpu = std::nullopt; ///< instead of those of the plan
   };

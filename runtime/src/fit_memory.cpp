@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 namespace nearfield::detail
@@ -94,10 +93,9 @@ namespace nearfield::detail
     return bytes;
   }
 
-  double spare_bytes(step_plan const& plan, point_bytes const& point, gpu_memory const& memory)
+  bool fits_at_once(double bytes, gpu_memory const& memory)
   {
-    if (memory.bytes <= 0) return std::numeric_limits<double>::infinity();
-    return std::max(0., usable_bytes(memory) - step_bytes(plan, point));
+    return memory.bytes <= 0 || bytes <= usable_bytes(memory);
   }
 
   bool fits(double bytes, gpu_memory const& memory)
@@ -114,7 +112,7 @@ namespace nearfield::detail
                           gpu_memory const& memory)
   {
     step_plan result = plan(groups, true, default_chunks, nullptr);
-    if (memory.bytes <= 0 || step_bytes(result, point) <= usable_bytes(memory)) return result;
+    if (fits_at_once(step_bytes(result, point), memory)) return result;
     largest_task largest(result, point);
     double least = largest.bytes; // over plans whose tasks can be launched
     // only groups for GPUs are cut

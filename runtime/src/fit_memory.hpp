@@ -33,12 +33,11 @@ namespace nearfield::detail
   NEARFIELD_API double task_bytes(step_plan const& plan, group_plan const& group,
                                   point_bytes const& point);
 
-  /// Bytes that the groups for GPUs need all in all; a step has two sets of inputs.
+  /// Bytes that the groups for GPUs need all in all, with two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
-  /// Bytes that are left where all data of a step fit; 0 if they do not, infinity without a limit.
-  NEARFIELD_API double spare_bytes(step_plan const& plan, point_bytes const& point,
-                                   gpu_memory const& memory);
+  /// Whether data of so many bytes fit at once.
+  NEARFIELD_API bool fits_at_once(double bytes, gpu_memory const& memory);
 
   /// Whether tasks that need so many bytes fit, as many as are on a GPU at once.
   NEARFIELD_API bool fits(double bytes, gpu_memory const& memory);

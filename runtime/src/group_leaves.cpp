@@ -27,12 +27,9 @@ namespace nearfield
     constexpr double of_several_gpus = 4;
     // so that a GPU's workers always have the next one and it never drains
     constexpr std::size_t most_groups_of_a_gpu = 8;
-    // where the only GPU brings the caller's columns into order itself, no CPU worker waits for a group
-    constexpr std::size_t most_groups_of_the_only_gpu = 2;
 
     /// Groups for GPUs by default, an equal number for each unless there are fewer.
-    std::size_t number_of_gpu_groups(std::size_t gpus, bool has_one_set, double pairs,
-                                     double n_leaves)
+    std::size_t number_of_gpu_groups(std::size_t gpus, double pairs, double n_leaves)
     {
       auto const at_most = [&](double least_pairs, std::size_t groups)
       {
@@ -40,15 +37,12 @@ namespace nearfield
             {n_leaves / least_leaves_of_a_gpu_group, pairs / least_pairs, double(groups)}));
       };
       std::size_t const most = most_groups_of_a_gpu * gpus;
-      if (gpus == 1)
-        return at_most(least_pairs_of_a_gpu_group,
-                       has_one_set ? most_groups_of_the_only_gpu : most);
+      if (gpus == 1) return at_most(least_pairs_of_a_gpu_group, most);
       std::size_t const n = at_most(of_several_gpus * least_pairs_of_a_gpu_group, most);
       return n > gpus ? n / gpus * gpus : at_most(least_pairs_of_a_gpu_group, gpus);
     }
 
-    std::size_t number_of_groups(group_options const& options, bool has_one_set, double pairs,
-                                 index_type n_leaves)
+    std::size_t number_of_groups(group_options const& options, double pairs, index_type n_leaves)
     {
       if (options.leaves_per_group > 0)
       {
@@ -60,7 +54,7 @@ namespace nearfield
         auto const gpus = static_cast<std::size_t>(options.gpus);
         std::size_t const n = options.groups_per_gpu > 0
                                   ? static_cast<std::size_t>(options.groups_per_gpu) * gpus
-                                  : number_of_gpu_groups(gpus, has_one_set, pairs, n_leaves);
+                                  : number_of_gpu_groups(gpus, pairs, n_leaves);
         return std::clamp<std::size_t>(n, 1, n_leaves);
       }
       double const cores = std::max(1u, std::thread::hardware_concurrency());
@@ -85,7 +79,7 @@ namespace nearfield
     if (index_type const n = views.targets.size(); n > 0)
     {
       std::vector<double> const pairs = cumulated_pairs(views, pair_form::one_sided, on);
-      std::size_t const n_groups = number_of_groups(options, views.has_one_set, pairs[n], n);
+      std::size_t const n_groups = number_of_groups(options, pairs[n], n);
       cut_evenly(pairs, n, n_groups, first_leaf);
     }
     return first_leaf;

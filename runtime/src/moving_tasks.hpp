@@ -100,13 +100,13 @@ namespace nearfield::starpu::detail
 
   private:
     struct task_columns;
-    [[nodiscard]] pair_form form_there(backend where, int n_rhs, std::size_t points,
+    [[nodiscard]] pair_form form_there(backend where, int n_rhs, std::size_t n_points,
                                        std::size_t leaves) const
     {
       auto const& shape = *this->k.type;
       return nearfield::detail::choose_form(
           "near_field", options_.form, where,
-          {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs, points, leaves});
+          {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs, n_points, leaves});
     }
     void clear(task_columns const& given, cuda_stream const* gpu) const noexcept;
     void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,

@@ -1,10 +1,10 @@
 #include <nearfield/starpu/near_field.hpp>
 
+#include "data_of.hpp"
 #include "division.hpp"
 #include "rates.hpp"
 #include "step.hpp"
 
-#include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
@@ -36,7 +36,7 @@ namespace nearfield::starpu::detail
     {
       auto const bytes = [](auto const& of)
       {
-        return static_cast<double>(of.columns.size() * sizeof(T));
+        return double(of.columns.size()) * bytes_with_room<T>;
       };
       return divide(starpu, groups,
                     {*k.type,
@@ -59,6 +59,7 @@ namespace nearfield::starpu::detail
     {
       check_arguments(groups, columns);
       step_tree<T> tree;
+      tree.is_local = true;
       tree.has_one_set = groups.has_one_set;
       tree.targets.order = groups.target_order;
       tree.source_points.order = groups.source_order;
@@ -82,7 +83,7 @@ namespace nearfield::starpu
                             detail::kernel<T> const& k, detail::step_columns<T> const& columns,
                             step_options const& options)
       : step_(std::make_unique<detail::step<T>>(
-            starpu, [&] { return detail::tree_of(starpu, groups, k, columns, options); }, k,
+            starpu, [=] { return detail::tree_of(starpu, groups, k, columns, options); }, k,
             columns, options))
   {}
 

@@ -34,6 +34,7 @@ namespace nearfield::starpu::detail
       : starpu_(s), k_(interaction), columns_(of_caller), options_(how), look_(std::move(look)),
         others_(std::move(others))
   {
+    check_may_wait("near_field"); // its destructor waits
     make_parts({});
   }
 
@@ -67,19 +68,36 @@ namespace nearfield::starpu::detail
     parts_ = std::make_unique<step_parts<T>>(tree, std::move(made), k_, columns_, watch_,
                                              is_timed ? &clock_ : nullptr, options_.accumulate,
                                              std::move(kept));
-    backend const on_cpu = where_ == backend::cuda ? backend::simd : where_;
-    inner_ = {&list_codelet(form_, *k_.type, on_cpu)};
-    border_ = {&list_codelet(pair_form::one_sided, *k_.type, on_cpu)};
-    if (where_ != backend::cuda) return;
-    inner_.on_gpu = &list_codelet(form_, *k_.type, backend::cuda);
-    border_.on_gpu = &list_codelet(pair_form::one_sided, *k_.type, backend::cuda);
+    auto const codelets = [&](pair_form form, auto const& groups)
+    {
+      auto const is_on = [](bool gpus)
+      {
+        return [gpus](auto const& group)
+        {
+          return group && group->is_for_gpus == gpus;
+        };
+      };
+      list_codelets of_form;
+      if (std::ranges::any_of(groups, is_on(false)))
+        of_form.on_cpu =
+            &list_codelet(form, *k_.type, where_ == backend::cuda ? backend::simd : where_);
+      if (std::ranges::any_of(groups, is_on(true)))
+        of_form.on_gpu = &list_codelet(form, *k_.type, backend::cuda);
+      return of_form;
+    };
+    inner_ = codelets(form_, parts_->plan.inner);
+    border_ = codelets(pair_form::one_sided, parts_->plan.border);
   }
 
   template <class T>
   void step<T>::submit()
   {
-    check_address_space(4, 8 * (parts_->groups.size() + parts_->layers.size() +
-                                parts_->peers.size() + parts_->pieces.all.size()));
+    if (!parts_)
+      throw error("near_field: positions_changed() has failed; call it again before submit()");
+    check_address_space(4, parts_->collects_inputs
+                               ? 2 * parts_->groups.size() // one computes, one delivers
+                               : 8 * (parts_->groups.size() + parts_->layers.size() +
+                                      parts_->peers.size() + parts_->pieces.all.size()));
     if (sends_positions_) submit_positions();
     sends_positions_ = false;
     if (sends_inputs_) submit_inputs();
@@ -159,21 +177,23 @@ namespace nearfield::starpu::detail
   template <class T>
   void step<T>::positions_changed()
   {
-    check_may_wait("positions_changed");
-    sends_positions_ = true;
     if (!others_)
     {
-      if (parts_->ranges_may_coincide()) return;
-      wait();
-      parts_->let_ranges_coincide();
+      if (!parts_->ranges_may_coincide())
+      {
+        wait();
+        parts_->let_ranges_coincide();
+      }
+      sends_positions_ = true;
       return;
     }
+    check_may_wait("positions_changed");
     is_submitted_ = is_delivered_ = false;
     caller_pieces<T> kept;
     if (parts_) kept = std::move(parts_->pieces);
     parts_.reset(); // waits for messages, and its memory is there for the next
     make_parts(std::move(kept));
-    sends_inputs_ = true;
+    sends_positions_ = sends_inputs_ = true;
     cpu_seconds_before_ = watch_.seconds();
     gpu_seconds_before_ = clock_.seconds();
   }
@@ -213,12 +233,6 @@ namespace nearfield::starpu::detail
     one.set_argument(&argument, sizeof(argument));
     one.set_priority(first_of_all);
     one.submit();
-  }
-
-  template <class T>
-  void step<T>::submit_copies(copies& what, starpu_data_handle_t to)
-  {
-    submit_copies(what, to, where_);
   }
 
   template <class T>
@@ -318,7 +332,7 @@ namespace nearfield::starpu::detail
       send(one.x_sent, one.rank, message::positions_of_layer);
       receive(one.x, one.rank, message::positions_of_layer);
     }
-    submit_copies(parts_->others.positions, parts_->others.x);
+    submit_copies(parts_->others.positions, parts_->others.x, where_);
     for (step_group<T>& one : parts_->groups)
     {
       submit_list(one.inner_list);
@@ -331,11 +345,11 @@ namespace nearfield::starpu::detail
   {
     if (parts_->collects_inputs)
     {
-      parts_->newest_q = 1 - parts_->newest_q; // tasks of the last step read the other set
-      auto const newest = static_cast<std::size_t>(parts_->newest_q);
+      int const next = 1 - parts_->newest_q; // tasks of the last step read the other set
       for (step_sources<T>& one : parts_->sources)
-        submit_copy(collect_codelet<T>(), one.q[newest], STARPU_W, one.collect_q);
-      parts_->is_collected[newest] = true;
+        submit_copy(collect_codelet<T>(), one.q[next], STARPU_W, one.collect_q);
+      parts_->newest_q = next;
+      parts_->is_collected[next] = true;
       return;
     }
     for (step_peer<T>& one : parts_->peers)
@@ -351,15 +365,15 @@ namespace nearfield::starpu::detail
     for (step_sources<T>& one : parts_->sources)
     {
       submit_caller_rows(one.take_q, one.q.front(), &caller_piece<T>::q);
-      submit_copies(one.inputs, one.q.front());
+      submit_copies(one.inputs, one.q.front(), where_);
     }
     for (step_layer<T>& one : parts_->layers)
     {
-      submit_copies(one.inputs, one.q_sent);
+      submit_copies(one.inputs, one.q_sent, where_);
       send(one.q_sent, one.rank, message::inputs_of_layer);
       receive(one.q, one.rank, message::inputs_of_layer);
     }
-    submit_copies(parts_->others.inputs, parts_->others.q);
+    submit_copies(parts_->others.inputs, parts_->others.q, where_);
   }
 
   template <class T>
@@ -415,13 +429,12 @@ namespace nearfield::starpu::detail
   void step<T>::submit_halos()
   {
     if (std::exchange(has_halos_to_add_, false))
-      for (step_group<T>& one : parts_->groups) submit_copies(one.halos, one.out);
+      for (step_group<T>& one : parts_->groups) submit_copies(one.halos, one.out, where_);
   }
 
   template <class T>
   void step<T>::submit_outputs()
   {
-    is_delivered_ = true;
     submit_halos();
     auto& pieces = parts_->pieces;
     for (step_group<T>& one : parts_->groups)
@@ -436,25 +449,26 @@ namespace nearfield::starpu::detail
         submit_delivery(one.out, after_pieces, *one.deliver, parts_->plan.inner[g]->reached_from);
     for (step_peer<T>& one : parts_->peers)
     {
-      submit_copies(one.to_caller, one.out_sent);
+      submit_copies(one.to_caller, one.out_sent, where_);
       if (one.rank != parts_->rank) send(one.out_sent, one.rank, message::outputs_of_caller);
       receive(one.out_received, one.rank, message::outputs_of_caller);
       if (!one.outputs.sent.empty())
         submit_delivery(one.delivered(parts_->rank), after_pieces, one.deliver);
     }
+    is_delivered_ = true;
   }
 
   /// Pieces have zeros for points that others compute, so they are delivered first; results of groups on CPU workers and of
   /// peers follow, as they arrive.
   template <class T>
-  void step<T>::submit_delivery(starpu_data_handle_t from, starpu_data_access_mode order,
+  void step<T>::submit_delivery(starpu_data_handle_t from, starpu_data_access_mode mode,
                                 deliver_argument<T>& argument, std::span<std::size_t const> halos)
   {
     handle const& pieces_first = parts_->pieces.delivery_order;
     task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(halos.size()) + bool(pieces_first));
     one.add(from, STARPU_RW); // only read, but wait() waits for those that write it
     for (std::size_t const group : halos) one.add(parts_->groups[group].halo, STARPU_R);
-    if (pieces_first) one.add(pieces_first, order);
+    if (pieces_first) one.add(pieces_first, mode);
     one.set_argument(&argument, sizeof(argument));
     one.set_priority(first_of_all);
     one.submit();

@@ -61,7 +61,6 @@ namespace nearfield::starpu::detail
     template <class Argument>
     void submit_copy(starpu_codelet& codelet, starpu_data_handle_t data,
                      starpu_data_access_mode mode, Argument& argument);
-    void submit_copies(copies& what, starpu_data_handle_t to);
     void submit_copies(copies& what, starpu_data_handle_t to, backend on);
     void submit_list(step_list& what);
     void submit_pieces(std::unique_ptr<pinned_columns_argument<T>> const& pinned,
@@ -74,7 +73,7 @@ namespace nearfield::starpu::detail
     void submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                     step_group<T>& to, step_list const& list, p2p_argument& argument, bool has_halo,
                     int priority);
-    void submit_delivery(starpu_data_handle_t from, starpu_data_access_mode order,
+    void submit_delivery(starpu_data_handle_t from, starpu_data_access_mode mode,
                          deliver_argument<T>& argument, std::span<std::size_t const> halos = {});
     void send(handle const& data, int to, message what);
     void receive(handle const& data, int from, message what);
@@ -88,7 +87,7 @@ namespace nearfield::starpu::detail
     std::function<step_tree<T>()> look_;
     std::unique_ptr<messages> others_;
     nearfield::detail::gpu_clock clock_;
-    // of the last tasks, which positions_changed() may have failed to replace
+    // decided last, even if the tasks could not be made then
     backend where_ = backend::simd;
     pair_form form_ = pair_form::one_sided;
     list_codelets inner_, border_;

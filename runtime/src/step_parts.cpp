@@ -1,14 +1,13 @@
 #include "step_parts.hpp"
 
-#include "check_room.hpp"
 #include "data_of.hpp"
-#include "environment.hpp"
 #include "gpu_memory.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/permutation.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -41,6 +40,35 @@ namespace nearfield::starpu::detail
                     " bytes, and less than 2^31 can be sent; take more ranks, or give points to "
                     "the ranks that compute them");
     }
+
+    /// Throws nearfield::error if the data of a task of ranks that copies rows do not fit into a GPU.
+    template <class T>
+    void check_copies_fit(step_parts<T> const& step)
+    {
+      auto const memory = smallest_gpu_memory();
+      auto const check = [&](copies const& what, starpu_data_handle_t to)
+      {
+        if (what.rows.empty()) return;
+        auto bytes = static_cast<double>(starpu_data_get_alloc_size(to));
+        for (starpu_data_handle_t const source : what.sources)
+          bytes += static_cast<double>(starpu_data_get_alloc_size(source));
+        if (!nearfield::detail::fits(bytes, memory))
+          throw error("near_field: a task that copies rows of a rank has " +
+                          std::to_string(static_cast<std::uint64_t>(bytes)) +
+                          " bytes of data, too much for its GPU; take more ranks, or backend simd",
+                      error_kind::out_of_memory);
+      };
+      for (step_sources<T> const& one : step.sources) check(one.inputs, one.q.front());
+      for (step_group<T> const& one : step.groups) check(one.halos, one.out);
+      for (step_layer<T> const& one : step.layers)
+      {
+        if (step.has_positions_on_gpu) check(one.positions, one.x_sent);
+        check(one.inputs, one.q_sent);
+      }
+      check(step.others.positions, step.others.x);
+      check(step.others.inputs, step.others.q);
+      for (step_peer<T> const& one : step.peers) check(one.to_caller, one.out_sent);
+    }
   }
 
   template <class T>
@@ -68,20 +96,19 @@ namespace nearfield::starpu::detail
                             nearfield::detail::gpu_clock* gpu_time, bool accumulate,
                             caller_pieces<T>&& kept)
       : watch(reports), clock(gpu_time), k(interaction), columns(with),
-        has_one_set(tree.has_one_set), is_local(!tree.targets.complete), rank(tree.rank),
-        where(made.where), form(made.form), has_positions_on_gpu(made.has_positions_on_gpu),
+        has_one_set(tree.has_one_set), is_local(tree.is_local), rank(tree.rank), where(made.where),
+        form(made.form), has_positions_on_gpu(made.has_positions_on_gpu),
         target_positions(tree.positions(true, has_positions_on_gpu)),
         source_positions(tree.positions(false, has_positions_on_gpu)),
         lists_on_gpu(std::move(made.lists_on_gpu)), plan(std::move(made.plan))
   {
-    check_may_wait("near_field"); // its destructor waits
 #if defined(STARPU_SIMGRID)
     // no task reads its list: without them, the ranks of a cluster fit into one machine
     for (auto* const parts : {&plan.inner, &plan.border})
       for (auto& part : *parts)
         if (part) part->list = std::vector<std::byte>(1);
 #endif
-    bool const takes = takes_pieces(tree, made);
+    bool const takes = made.gpu.has_value();
     collects_inputs = is_local && !takes;
     make_sources(tree.source_points);
     if (!has_one_set) make_targets(tree.targets);
@@ -113,7 +140,7 @@ namespace nearfield::starpu::detail
         make_own_peers(inputs, outputs, accumulate);
     }
     assemble_inputs();
-    if (where == backend::cuda) check_room(*this, smallest_gpu_memory());
+    if (where == backend::cuda && !is_local) check_copies_fit(*this);
   }
 
   template <class T>
@@ -145,10 +172,11 @@ namespace nearfield::starpu::detail
 
   template <class T>
   template <class V>
-  step_list step_parts<T>::make_list(std::span<V const> values, bool is_for_gpus) const
+  step_list step_parts<T>::make_list(std::span<V const> values) const
   {
     auto const bytes = std::as_bytes(values);
-    if (is_for_gpus) return {{{&watch}, bytes}, data_of<std::byte>(bytes.size())};
+    if (where == backend::cuda && !is_local)
+      return {{{&watch}, bytes}, data_of<std::byte>(bytes.size())};
     return {{}, handle::of(const_cast<std::byte*>(bytes.data()), bytes.size())};
   }
 
@@ -194,7 +222,7 @@ namespace nearfield::starpu::detail
         argument.work = part->interactions * columns.n_rhs;
         argument.head = &part->head;
         argument.list_on_gpu = made;
-        if (!made) data = make_list<std::byte>(part->list, part->is_for_gpus);
+        if (!made) data = make_list<std::byte>(part->list);
       };
       auto const& on_gpu = lists_on_gpu;
       task(plan.inner[g], one.inner, one.inner_list, on_gpu ? &on_gpu->inner : nullptr);

@@ -124,12 +124,13 @@ namespace nearfield::starpu::detail
   template <class T>
   struct caller_pieces
   {
-    std::deque<caller_piece<T>> all; ///< tasks know addresses of their members
-    bool have_inputs = false;        ///< those of the caller's columns, since they changed last
+    bool have_inputs = false; ///< those of the caller's columns, since they changed last
     /// where the GPU copies the caller's columns itself
     std::unique_ptr<pinned_columns_argument<T>> pinned_x, pinned_q, pinned_out;
-    handle delivery_order; ///< without values: results of peers are delivered after the pieces
-    handle order;          ///< one process: points_view::order
+    handle
+        delivery_order; ///< without values: results of peers and of CPU workers are delivered after the pieces
+    handle order;                    ///< one process: points_view::order
+    std::deque<caller_piece<T>> all; ///< tasks know addresses of their members
   };
 
   /// Another rank with leaves that touch own ones.
@@ -200,7 +201,7 @@ namespace nearfield::starpu::detail
     kernel<T> const& k;
     step_columns<T> const& columns;
     bool has_one_set;
-    bool is_local; ///< the caller's columns have the own points and no others
+    bool is_local; ///< as in step_tree
     /// CPU workers copy between the caller's columns and the data of tasks; otherwise there are pieces or peers
     bool collects_inputs = false;
     int rank;
@@ -227,15 +228,13 @@ namespace nearfield::starpu::detail
     void make_groups(points_view<T> const& of, division const& how, bool accumulate);
     /// Values that last as long as this object.
     template <class V>
-    step_list make_list(std::span<V const> values, bool is_for_gpus) const;
+    step_list make_list(std::span<V const> values) const;
     void make_halos();
     void make_layer(layer_view const& from, step_tree<T> const& tree);
     void join_layers();
     void make_peer(int r, shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
     void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
-    /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
-    [[nodiscard]] bool takes_pieces(step_tree<T> const& tree, division const& how) const;
     void make_pieces(index_type n_points, int gpu, bool accumulate);
     /// Says which rows of the pieces chunks and groups have.
     void make_caller_rows(step_tree<T> const& tree);

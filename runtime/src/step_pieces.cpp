@@ -3,7 +3,6 @@
 #include "core/src/cuda/on_device.hpp"
 #include "core/src/cuda/pinned.hpp"
 #include "data_of.hpp"
-#include "gpu_memory.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,25 +12,6 @@
 
 namespace nearfield::starpu::detail
 {
-  template <class T>
-  bool step_parts<T>::takes_pieces(step_tree<T> const& tree, division const& how) const
-  {
-    if (where != backend::cuda || !has_one_set || !how.gpu) return false;
-    if (is_local)
-      return !tree.targets.order.empty() &&
-             double(tree.targets.order.size()) *
-                     double((n_x() + n_q() + n_out()) * sizeof(T) + sizeof(index_type)) <
-                 how.spare_bytes;
-    if (!has_positions_on_gpu) return false;
-    // all points of the caller cross, even those of other ranks; and a task has all pieces
-    auto const me = static_cast<std::size_t>(rank);
-    std::size_t const n_own = tree.targets.sent_offsets[me + 1] - tree.targets.sent_offsets[me],
-                      n_points = tree.targets.sent.size();
-    auto const bytes = static_cast<double>(std::max(n_q(), n_out()) * sizeof(T) + 8) * n_points;
-    return n_own > 0 && 2 * n_own >= n_points &&
-           nearfield::detail::fits(2 * bytes, smallest_gpu_memory());
-  }
-
   namespace
   {
     /// Of n points of a caller, 2^shift are in a piece.
@@ -80,14 +60,17 @@ namespace nearfield::starpu::detail
       writes_pinned = writes_pinned && are_pinned(columns.out.view(), points);
       begin = end;
     }
-    using pinned = pinned_columns_argument<T>;
-    auto const argument = [&](auto const& from, auto const& to)
+    auto const pinned = [&]
     {
-      return std::make_unique<pinned>(pinned{{&watch}, from.view(), to, pieces.all.size(), shift});
+      auto made = std::make_unique<pinned_columns_argument<T>>();
+      made->watch = &watch;
+      made->n_pieces = pieces.all.size();
+      made->shift = shift;
+      return made;
     };
-    if (reads_pinned_x) pieces.pinned_x = argument(columns.x, std::nullopt);
-    if (reads_pinned_q) pieces.pinned_q = argument(columns.q, std::nullopt);
-    if (writes_pinned) pieces.pinned_out = argument(columns.q, columns.out.view());
+    if (reads_pinned_x) (pieces.pinned_x = pinned())->from = columns.x.view();
+    if (reads_pinned_q) (pieces.pinned_q = pinned())->from = columns.q.view();
+    if (writes_pinned) (pieces.pinned_out = pinned())->to = columns.out.view();
   }
 
   template <class T>
@@ -123,8 +106,6 @@ namespace nearfield::starpu::detail
     }
   }
 
-  template bool step_parts<float>::takes_pieces(step_tree<float> const&, division const&) const;
-  template bool step_parts<double>::takes_pieces(step_tree<double> const&, division const&) const;
   template void step_parts<float>::make_pieces(index_type, int, bool);
   template void step_parts<double>::make_pieces(index_type, int, bool);
   template void step_parts<float>::make_caller_rows(step_tree<float> const&);

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <span>
+#include <vector>
 
 /// \file
 /// What a step needs of a tree, in two or three dimensions: of one process, whose points are the caller's, or of a rank.
@@ -27,7 +27,7 @@ namespace nearfield::starpu::detail
   template <class T>
   struct points_view
   {
-    /// One process: for each own point its index in the caller's columns, which have the own points and no others.
+    /// One process: for each own point its index in the caller's columns.
     std::span<index_type const> order;
     // Ranks: the ways of all points of this rank's caller, sent[sent_offsets[r]] ... to rank r, and of own points. Those
     // that stay on the rank may be unknown before complete().
@@ -54,6 +54,8 @@ namespace nearfield::starpu::detail
   template <class T>
   struct step_tree
   {
+    bool is_local =
+        false; ///< of one process: the caller's columns have the own points and no others
     bool has_one_set = true;
     int rank = 0;              ///< of this process
     boxes sources;             ///< of known leaves, if there are layers

@@ -61,24 +61,22 @@ namespace
 
   TEST(group_leaves, gpus_get_few_groups_and_fewer_where_there_is_little_work)
   {
-    auto const groups_of = [](std::size_t n, int level, group_options const& options, int sets = 1)
+    auto const groups_of = [](std::size_t n, int level, group_options const& options)
     {
       auto const x = make_points<float, 3>(cloud::uniform, n);
-      tree_options<3> const cut{.level = level};
-      auto const tree = sets == 1 ? build_tree(x.view(), cut) : build_tree(x.view(), x.view(), cut);
+      auto const tree = build_tree(x.view(), {.level = level});
       return group_leaves(tree, options).size();
     };
     EXPECT_EQ(groups_of(100'000, 4, {.gpus = 1}), 1u);
     EXPECT_EQ(groups_of(100'000, 2, {.gpus = 1}), 1u) << "64 leaves";
-    EXPECT_EQ(groups_of(300'000, 4, {.gpus = 1}, 2), 3u) << "5.2e8 pairs";
-    EXPECT_EQ(groups_of(2'000'000, 4, {.gpus = 1}, 2), 4u) << "4096 leaves, 2.2e10 pairs";
-    EXPECT_EQ(groups_of(2'000'000, 4, {.gpus = 1}), 2u) << "it copies columns itself";
+    EXPECT_EQ(groups_of(300'000, 4, {.gpus = 1}), 3u) << "5.2e8 pairs";
+    EXPECT_EQ(groups_of(2'000'000, 4, {.gpus = 1}), 4u) << "4096 leaves, 2.2e10 pairs";
     EXPECT_EQ(groups_of(100'000, 4, {.gpus = 1, .groups_per_gpu = 3}), 3u);
     EXPECT_EQ(groups_of(100'000, 4, {.gpus = 2, .groups_per_gpu = 3}), 6u);
     EXPECT_LE(groups_of(1000, 1, {.gpus = 2, .groups_per_gpu = 50}), 8u) << "no more than leaves";
   }
 
-  /// The number of groups of equal leaves of two sets that meet no other.
+  /// The number of groups of equal leaves that meet no other.
   std::size_t groups_of_equal_leaves(index_type n, group_options const& options,
                                      index_type points = 1000)
   {
@@ -90,7 +88,6 @@ namespace
       own.push_back({offsets[b], offsets[b + 1]});
     }
     leaf_groups_view view;
-    view.has_one_set = false;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
     return detail::first_leaves_of_groups(view, options).size() - 1;
@@ -127,7 +124,6 @@ namespace
       own[b] = {b, b + 1};
     }
     leaf_groups_view view;
-    view.has_one_set = false;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
     auto const first = detail::first_leaves_of_groups(view, {.leaves_per_group = 100});

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -142,9 +143,12 @@ namespace
     auto const leaves = build_tree(start.view(), {.max_leaf_size = 40});
     auto const groups = group_leaves(leaves, {.gpus = 1});
     for (bool const is_pinned : {false, true})
-      for (bool const accumulate : {false, true})
+      for (auto const& [accumulate, delivery] : {std::pair(false, delivery_choice::every_step),
+                                                 {true, delivery_choice::every_step},
+                                                 {false, delivery_choice::on_request}})
       {
-        SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate);
+        SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate
+                                        << ", delivery " << int(delivery));
         pinned_columns<float> const x(3, n, is_pinned), q(2 * K::n_in, n, is_pinned),
             out(2 * K::n_out, n, is_pinned);
         copy_columns(start.view(), x.view());
@@ -156,11 +160,13 @@ namespace
                                 positions,
                                 q.view(),
                                 out.view(),
-                                {.accumulate = accumulate}};
+                                {.accumulate = accumulate, .delivery = delivery}};
         auto const expect_step = [&]
         {
           fill(out.view(), 2.f);
           step.submit();
+          step.deliver(); // on request twice, with the same results
+          step.deliver();
           step.wait();
           auto expected = make_columns<float, 2 * K::n_out>(n, accumulate ? 2.f : 0.f);
           near_field(simd, K{}, leaves, positions, q.view(), writable(expected),

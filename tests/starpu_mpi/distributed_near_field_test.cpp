@@ -283,6 +283,25 @@ namespace
     of.expect_results(bits<double>());
   }
 
+  TEST(distributed_near_field, inputs_may_change_once_they_have_been_read)
+  {
+    problem<one_over_r<>, double> of(cloud::uniform, 900, owners::even, {.max_leaf_size = 9});
+    starpu_mpi::near_field step{runtime_of_rank(), one_over_r<>{}, of.tree, of.inputs(),
+                                of.outputs()};
+    for (int time = 0; time < 3; ++time)
+    {
+      step.submit();
+      step.wait_for_inputs();
+      for (auto& column : of.q)
+        for (double& value : column) value = 1 - 0.5 * value;
+      step.inputs_changed();
+    }
+    step.submit();
+    step.wait();
+    of.compute_expected();
+    of.expect_results(rounding_of(0.));
+  }
+
   TEST(distributed_near_field, runs_several_steps_at_once_with_their_own_tags)
   {
     problem<one_over_r<>, double> one(cloud::uniform, 700, owners::even, {.max_leaf_size = 9});

@@ -3,6 +3,7 @@
 #include "rank_plan.hpp"
 
 #include "core/src/cuda/on_device.hpp"
+#include "runtime/src/data_of.hpp"
 #include "runtime/src/division.hpp"
 #include "runtime/src/gpu_memory.hpp"
 #include "runtime/src/messages.hpp"
@@ -17,8 +18,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,6 +115,20 @@ namespace nearfield::starpu_mpi::detail
               tree.has_one_set()};
     }
 
+    /// Whether the columns of this rank's caller go to the GPU whole, in pieces: most of its points are own ones, and there
+    /// is memory for values of so many bytes a point.
+    template <class T, int Dim>
+    bool takes_pieces(distributed_tree<T, Dim> const& tree, std::size_t bytes)
+    {
+      auto const& way = tree_access::way(tree, false);
+      auto const me = static_cast<std::size_t>(rank_in(tree.communicator()));
+      // all points of the caller cross, even those of other ranks; and a task has all pieces
+      std::size_t const n_own = way.sent_offsets[me + 1] - way.sent_offsets[me],
+                        n_points = way.sent.size();
+      return tree.has_one_set() && n_own > 0 && 2 * n_own >= n_points &&
+             fits(2. * double(bytes + 8) * double(n_points), smallest_gpu_memory());
+    }
+
     /// Throws what plan_rank() and choose_form() throw.
     template <class T, int Dim>
     division divide(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
@@ -133,7 +148,7 @@ namespace nearfield::starpu_mpi::detail
       rank_gpus gpus{};
       if (made.where == backend::cuda)
       {
-        constexpr double value = sizeof(T) * (1 + 1. / 32); // with room
+        constexpr double value = bytes_with_room<T>;
         std::size_t const n_q = columns.q.columns.size(), n_out = columns.out.columns.size();
         gpus = {{.source_x = Dim * value,
                  .source_q = double(n_q) * value,
@@ -142,8 +157,10 @@ namespace nearfield::starpu_mpi::detail
                 smallest_gpu_memory(),
                 std::max({std::size_t(Dim), n_q, n_out})};
         groups.gpus = starpu.n_gpus();
-        if (starpu.n_gpus() == 1) made.gpu = starpu.first_gpu();
-        made.has_positions_on_gpu = tree.gpu() && made.gpu == tree.gpu();
+        made.has_positions_on_gpu =
+            starpu.n_gpus() == 1 && tree.gpu() && starpu.first_gpu() == tree.gpu();
+        if (made.has_positions_on_gpu && takes_pieces(tree, sizeof(T) * std::max(n_q, n_out)))
+          made.gpu = tree.gpu();
       }
       bool const is_one_group = groups.leaves_per_group == automatic &&
                                 (groups.groups_per_gpu == 0 || groups.groups_per_gpu == 1);
@@ -250,6 +267,11 @@ namespace nearfield::starpu_mpi
   void near_field<T>::wait()
   {
     step_->wait();
+  }
+  template <kernel_real T>
+  void near_field<T>::wait_for_inputs()
+  {
+    step_->wait_for_inputs();
   }
   template <kernel_real T>
   void near_field<T>::inputs_changed()

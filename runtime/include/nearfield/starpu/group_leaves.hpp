@@ -20,10 +20,10 @@ namespace nearfield
     int leaves_per_group = automatic;
     /// Number of GPUs that compute the groups; 0: CPUs compute them.
     int gpus = 0;
-    /// Groups per GPU. 0: 8, or 2 on one GPU with one set of points, which brings the caller's columns into order itself;
-    /// fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs; with several GPUs 6e8, and as many for
-    /// each. Few groups cost little to submit; with many, more CPU workers copy inputs and results between the caller's
-    /// arrays and the tasks.
+    /// Groups per GPU. 0: 8, or fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs; with
+    /// several GPUs 6e8, and as many for each.
+    /// Few groups cost little to submit; with many, more CPU workers copy inputs and results between the
+    /// caller's arrays and the tasks. A step whose only GPU orders the caller's columns takes two.
     int groups_per_gpu = 0;
   };
 

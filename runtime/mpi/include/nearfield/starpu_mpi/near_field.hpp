@@ -78,7 +78,8 @@ namespace nearfield::starpu_mpi
   /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
   /// inputs_changed() and positions_changed() in the same order.
   ///
-  /// With a GPU, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without CPU workers.
+  /// With a GPU that has the tree, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without
+  /// CPU workers, where most of the points that a rank gives are its own.
   /// That goes for inputs, for results without `accumulate`, and for positions of the tree. The values of a column must
   /// follow one another and share no page with another column, and one call must pin them all, before the step is made
   /// and until it is gone.
@@ -119,7 +120,11 @@ namespace nearfield::starpu_mpi
     /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
     void wait();
 
-    /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait().
+    /// Returns when this rank has read its caller's inputs for every step submitted so far: they may change from then on.
+    void wait_for_inputs();
+
+    /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait() or
+    /// wait_for_inputs().
     void inputs_changed();
 
     /// The tree has been rebuilt, from as many points of this rank as before: makes tasks and messages for it, and the
