@@ -105,6 +105,12 @@ namespace
     EXPECT_EQ(share_of_cpus({1e6, 600, 1}, beside_an_h100(0.03)).pairs, 0) << "a tiny step";
     EXPECT_EQ(share_of_cpus({0, 600, 1}, beside_an_h100(1)).pairs, 0) << "no pairs";
     EXPECT_EQ(share_of_cpus(uniform_64x64x64, {0, 1e10, 1, 3e12}).pairs, 0) << "no CPU workers";
+    auto w = beside_an_h100(0.03);
+    w.least_gain = 0.25;
+    EXPECT_EQ(share_of_cpus(uniform_64x64x64, w).pairs, 0) << "CPU workers deliver last";
+    w = beside_a_slow_gpu(1);
+    w.least_gain = 0.25;
+    EXPECT_GT(share_of_cpus(uniform_64x64x64, w).pairs, 0.4);
   }
 
   TEST(share_of_cpus, is_all_where_a_gpu_does_not_pay)
