@@ -12,214 +12,146 @@ namespace nearfield::app
 {
   namespace
   {
-    // All of `text` as a number, including nan and inf.
-    double parse_number(std::string const& text, char const* option, char const* expected)
+    // All of `text` as a finite number for which fits() holds.
+    double read_finite(std::string const& text, std::string const& expected, bool (*fits)(double))
     {
-      if (auto const value = nearfield::detail::read_number<double>(text)) return *value;
-      throw error(std::string(option) + ": found '" + text + "', expected " + expected);
+      auto const value = nearfield::detail::read_number<double>(text);
+      if (!value || !std::isfinite(*value) || !fits(*value)) refuse_text(text, expected);
+      return *value;
     }
 
-    // The words between commas, including empty ones.
-    std::vector<std::string> split(std::string const& text)
+    // Before a file is read, whose dimension must be that of --dim.
+    void check_periods(std::vector<double> const& lengths, int dim)
     {
-      std::vector<std::string> parts;
-      std::istringstream stream(text);
-      for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-      if (text.empty() || text.back() == ',') parts.emplace_back();
-      return parts;
+      if (dim != 0 && !lengths.empty() && lengths.size() != static_cast<std::size_t>(dim))
+        throw error("--periodic: found " + std::to_string(lengths.size()) + " lengths, expected " +
+                    std::to_string(dim) + ", one for each axis, 0 for an open one");
     }
+  }
 
-    // The value named by `text`.
-    template <class Enum>
-    Enum choose(std::string const& text, char const* option,
-                std::vector<std::pair<char const*, Enum>> const& choices)
+  void refuse_text(std::string const& text, std::string const& expected)
+  {
+    throw error("found '" + text + "', expected " + expected);
+  }
+
+  double read_length(std::string const& text)
+  {
+    return read_finite(text, "a positive, finite length", [](double x) { return x > 0; });
+  }
+
+  double read_duration(std::string const& text)
+  {
+    return read_finite(text, "a positive, finite time", [](double x) { return x > 0; });
+  }
+
+  double read_cost(std::string const& text)
+  {
+    return read_finite(text, "seconds of a leaf, finite, 0 or more",
+                       [](double x) { return x >= 0; });
+  }
+
+  int read_leaf_size(std::string const& text)
+  {
+    if (text == "auto") return automatic;
+    auto const size = nearfield::detail::read_number<int>(text);
+    if (!size || *size < 1)
+      refuse_text(text, "auto, or a whole number from 1 to " +
+                            std::to_string(std::numeric_limits<int>::max()));
+    return *size;
+  }
+
+  std::int64_t read_frame(std::string const& text)
+  {
+    auto const frame = nearfield::detail::read_number<std::int64_t>(text);
+    if (!frame) refuse_text(text, "a whole number, from 0, or from -1, the last, back");
+    return *frame;
+  }
+
+  std::vector<std::string> read_words(std::string const& text)
+  {
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+    if (text.empty() || text.back() == ',') words.emplace_back();
+    return words;
+  }
+
+  std::vector<double> read_box(std::string const& text)
+  {
+    std::vector<double> box;
+    for (std::string const& word : read_words(text))
+      box.push_back(
+          read_finite(word, "finite numbers cx,cy[,cz],half", [](double) { return true; }));
+    if (!(box.back() > 0))
+      throw error("found the half width " + number_text(box.back()) +
+                  ", expected a positive length");
+    return box;
+  }
+
+  std::vector<double> read_periods(std::string const& text)
+  {
+    std::vector<double> lengths;
+    for (std::string const& word : read_words(text))
+      lengths.push_back(read_finite(word,
+                                    "Lx,Ly[,Lz], positive, finite lengths, and 0 for an open axis",
+                                    [](double x) { return x >= 0; }));
+    if (std::size_t const n = lengths.size(); n != 2 && n != 3)
+      throw error("found " + std::to_string(n) + (n == 1 ? " length" : " lengths") +
+                  ", expected 2 or 3, one for each axis, 0 for an open one");
+    return lengths;
+  }
+
+  std::vector<std::pair<std::string, double>> read_parameters(std::vector<std::string> const& texts)
+  {
+    std::vector<std::pair<std::string, double>> parameters;
+    for (std::string const& text : texts)
     {
-      std::string known;
-      for (auto const& [name, value] : choices)
-      {
-        if (text == name) return value;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-      }
-      throw error(std::string(option) + ": found '" + text + "', expected one of " + known);
+      auto const equals = text.find('=');
+      if (equals == std::string::npos) refuse_text(text, "name=value");
+      auto const name = text.substr(0, equals), number = text.substr(equals + 1);
+      for (auto const& known : parameters)
+        if (known.first == name) throw error("found " + name + " twice; give each parameter once");
+      auto const value = nearfield::detail::read_number<double>(number); // nan and inf too
+      if (!value) refuse_text(number, "a number after =");
+      parameters.emplace_back(name, *value);
     }
+    return parameters;
+  }
 
-    precision choose_precision(std::string const& text)
-    {
-      return choose<precision>(text, "--precision",
-                               {{"f32", precision::f32}, {"f64", precision::f64}});
-    }
-
-    backend choose_backend(std::string const& text)
-    {
-      return choose<backend>(text, "--backend",
-                             {{"auto", backend::automatic},
-                              {"scalar", backend::scalar},
-                              {"simd", backend::simd},
-                              {"cuda", backend::cuda}});
-    }
-
-    // Refuses options that would have no effect.
-    void refuse_idle(written_run const& written)
-    {
-      run_options const& options = written.options;
-      if (!written.source_columns.empty() && !options.sources)
-        throw error("--source-columns: found no --sources; give the file, or --columns for INPUT");
-      if (options.step.workers != 0) return;
-      auto const refuse = [](char const* option)
-      {
+  void complete(run_options& options)
+  {
+    if (!options.source_columns.empty() && !options.sources)
+      throw error("--source-columns: found no --sources; give the file, or --columns for INPUT");
+    for (auto const& [option, is_given] :
+         {std::pair("--scheduler", !options.step.scheduler.empty()),
+          std::pair("--leaves-per-group", options.step.leaves_per_group.has_value())})
+      if (options.step.workers == 0 && is_given)
         throw error(std::string(option) + ": found --workers 0, which runs without StarPU; " +
                     "leave out one of them");
-      };
-      if (!options.step.scheduler.empty()) refuse("--scheduler");
-      if (options.step.leaves_per_group) refuse("--leaves-per-group");
-    }
-
-    std::vector<double> parse_box(std::string const& text)
-    {
-      std::vector<double> box;
-      for (std::string const& number : split(text))
-      {
-        box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
-        if (!std::isfinite(box.back()))
-          throw error("--box: found '" + number + "', expected finite numbers cx,cy[,cz],half");
-      }
-      if (!(box.back() > 0))
-        throw error("--box: found the half width " + number_text(box.back()) +
-                    ", expected a positive length");
-      return box;
-    }
-
-    double parse_positive(std::string const& text, char const* option, char const* expected)
-    {
-      double const value = parse_number(text, option, expected);
-      if (!(value > 0) || !std::isfinite(value))
-        throw error(std::string(option) + ": found '" + text + "', expected " + expected);
-      return value;
-    }
-
-    // "auto", or a whole number from 1 on.
-    int parse_leaf_size(std::string const& text)
-    {
-      if (text == "auto") return automatic;
-      auto const size = nearfield::detail::read_number<int>(text);
-      if (!size || *size < 1)
-        throw error("--max-leaf-size: found '" + text +
-                    "', expected auto, or a whole number from 1 to " +
-                    std::to_string(std::numeric_limits<int>::max()));
-      return *size;
-    }
-
-    double parse_cost(std::string const& text)
-    {
-      char const* const expected = "seconds of a leaf, finite, 0 or more";
-      double const value = parse_number(text, "--far-field-cost", expected);
-      if (!(value >= 0) || !std::isfinite(value))
-        throw error("--far-field-cost: found '" + text + "', expected " + expected);
-      return value;
-    }
-
-    std::optional<std::int64_t> parse_frame(std::string const& text)
-    {
-      if (text.empty()) return std::nullopt;
-      auto const frame = nearfield::detail::read_number<std::int64_t>(text);
-      if (!frame)
-        throw error("--frame: found '" + text +
-                    "', expected a whole number, from 0, or from -1, the last, back");
-      return frame;
-    }
-
-    std::vector<double> parse_periodic(std::string const& text, int dim)
-    {
-      char const* const expected = "Lx,Ly[,Lz], positive, finite lengths, and 0 for an open axis";
-      std::vector<double> lengths;
-      for (std::string const& number : split(text))
-      {
-        lengths.push_back(parse_number(number, "--periodic", expected));
-        if (!(lengths.back() >= 0) || !std::isfinite(lengths.back()))
-          throw error("--periodic: found '" + number + "', expected " + expected);
-      }
-      std::size_t const n = lengths.size();
-      if (dim != 0 ? n != static_cast<std::size_t>(dim) : n != 2 && n != 3)
-        throw error("--periodic: found " + std::to_string(n) + (n == 1 ? " length" : " lengths") +
-                    ", expected " + (dim != 0 ? std::to_string(dim) : "2 or 3") +
-                    ", one for each axis, 0 for an open one");
-      return lengths;
-    }
+    if (options.far_field_cost && options.max_leaf_size != automatic)
+      throw error("--far-field-cost: found --max-leaf-size " +
+                  std::to_string(options.max_leaf_size) + ", which it would not change; give auto");
+    check_periods(options.periodic, options.dim);
+    if (options.motion) options.interaction.name = "r_over_r3"; // whose sums are the forces of both
+    bool const are_alike =
+        options.sources && options.sources->extension() == options.input.extension();
+    if (options.source_columns.empty() && are_alike) options.source_columns = options.columns;
   }
 
-  run_options interpret(written_run const& written)
+  void complete(search_options& options)
   {
-    refuse_idle(written);
-    run_options options = written.options;
-    options.precision = choose_precision(written.precision);
-    options.step.backend = choose_backend(written.backend);
-    options.max_leaf_size = parse_leaf_size(written.max_leaf_size);
-    if (!written.far_field_cost.empty())
-    {
-      options.far_field_cost = parse_cost(written.far_field_cost);
-      if (options.max_leaf_size != automatic)
-        throw error("--far-field-cost: found --max-leaf-size " + written.max_leaf_size +
-                    ", which it would not change; give auto");
-    }
-    if (!written.force.empty())
-    {
-      options.motion = {
-          .force = choose<force>(written.force, "--move",
-                                 {{"gravity", force::gravity}, {"charges", force::charges}}),
-          .steps = written.steps,
-          .dt = parse_positive(written.dt, "--dt", "a positive, finite time"),
-          .frames = written.frames};
-      options.interaction.name = "r_over_r3"; // whose sums are the forces of both
-    }
-    for (std::string const& parameter : written.parameters)
-    {
-      auto const equals = parameter.find('=');
-      if (equals == std::string::npos)
-        throw error("--param: found '" + parameter + "', expected name=value");
-      auto const name = parameter.substr(0, equals);
-      for (auto const& known : options.interaction.parameters)
-        if (known.first == name)
-          throw error("--param: found " + name + " twice; give each parameter once");
-      options.interaction.parameters.emplace_back(
-          name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
-    }
-    if (!written.box.empty()) options.box = parse_box(written.box);
-    if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
-    if (!written.columns.empty()) options.columns = split(written.columns);
-    options.frame = parse_frame(written.frame);
-    if (!written.source_columns.empty())
-      options.source_columns = split(written.source_columns);
-    else if (options.sources && options.sources->extension() == options.input.extension())
-      options.source_columns = options.columns;
-    return options;
-  }
-
-  search_options interpret(written_search const& written)
-  {
-    search_options options = written.options;
-    options.precision = choose_precision(written.precision);
-    options.backend = choose_backend(written.backend);
-    options.list = choose<list_kind>(written.list, "--list",
-                                     {{"half", list_kind::half},
-                                      {"full", list_kind::full},
-                                      {"count", list_kind::count},
-                                      {"table", list_kind::table}});
-    // refuse options that would have no effect
     if (options.width && options.list != list_kind::table)
-      throw error("--width: found --list " + written.list +
+      throw error("--width: found --list " + std::string(name_of(options.list)) +
                   ", which has no width; give --list table, or leave it out");
     if (options.workers > 0 &&
         (options.backend == backend::scalar || options.backend == backend::cuda))
       throw error("--workers: found " + std::to_string(options.workers) + " with --backend " +
-                  written.backend + ", which runs on the calling thread; leave out one of them");
+                  name_of(options.backend) +
+                  ", which runs on the calling thread; leave out one of them");
     if (options.cells_per_cutoff > max_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
                   ": more cells cost more than they save; leave it out for the default");
-    options.radius = parse_positive(written.radius, "--radius", "a positive, finite length");
-    if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
-    if (!written.columns.empty()) options.columns = split(written.columns);
-    options.frame = parse_frame(written.frame);
-    return options;
+    check_periods(options.periodic, options.dim);
   }
 }

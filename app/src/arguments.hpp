@@ -3,34 +3,37 @@
 #include "options.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+/// \file
+/// What the texts of options mean. All throw nearfield::error, which does not name the option, for a text that is
+/// not as expected.
 
 namespace nearfield::app
 {
-  /// The options of `nearfield run` as written on the command line.
-  struct written_run
-  {
-    std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns, frame;
-    std::string max_leaf_size = "64", far_field_cost; // empty: not written
-    std::string force, dt;                            // empty: not written
-    std::uint64_t steps = 0;
-    std::optional<std::uint64_t> frames = std::nullopt;
-    std::vector<std::string> parameters;
-    run_options options;
-  };
+  [[noreturn]] void refuse_text(std::string const& text, std::string const& expected);
 
-  /// The options of `nearfield search` as written on the command line.
-  struct written_search
-  {
-    std::string precision = "f64", backend = "auto", list = "half";
-    std::string columns, frame, radius, periodic;
-    search_options options;
-  };
+  double read_length(std::string const& text);   ///< positive
+  double read_duration(std::string const& text); ///< positive
+  /// Seconds, 0 or more.
+  double read_cost(std::string const& text);
+  /// "auto", or a whole number from 1 on.
+  int read_leaf_size(std::string const& text);
+  std::int64_t read_frame(std::string const& text);
+  /// The words between commas, including empty ones.
+  std::vector<std::string> read_words(std::string const& text);
+  /// The centre, then the half width.
+  std::vector<double> read_box(std::string const& text);
+  /// The period of every axis, 0 for an open one.
+  std::vector<double> read_periods(std::string const& text);
+  /// Of NAME=VALUE each.
+  std::vector<std::pair<std::string, double>>
+  read_parameters(std::vector<std::string> const& texts);
 
-  /// Parses the written options. Throws nearfield::error for an invalid value, and for an option that would
-  /// have no effect.
-  run_options interpret(written_run const& written);
-  search_options interpret(written_search const& written);
+  /// Throws nearfield::error for options that contradict each other, or would have no effect, and completes those that
+  /// follow from others.
+  void complete(run_options& options);
+  void complete(search_options& options);
 }

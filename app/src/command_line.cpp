@@ -56,41 +56,89 @@ namespace nearfield::app
     char const* const formats = "points: .fma .bfma .pqr .data .lmp .lammps .csv .tsv .txt .dat "
                                 ".xyz .npy, also with .gz behind";
 
-    // How a file is read.
-    template <class Options>
-    void add_reading(CLI::App& command, std::string& columns, std::string& frame, Options& options)
+    // An option whose value is read(text), where read() throws nearfield::error for a text that it does not know.
+    template <class Text = std::string, class T, class Read>
+    CLI::Option* add(CLI::App* command, std::string const& name, T& value, Read read,
+                     std::string const& what_for)
     {
-      command.add_option(
-          "--columns", columns,
+      auto const take = [name, read, &value](Text const& text)
+      {
+        try
+        {
+          value = read(text);
+        }
+        catch (error const& e)
+        {
+          throw error(name + ": " + e.what());
+        }
+      };
+      return command->add_option_function<Text>(name, take, what_for);
+    }
+
+    // The same for the name of one of some values.
+    template <class Enum>
+    CLI::Option* add(CLI::App* command, std::string const& name, Enum& value,
+                     std::initializer_list<Enum> choices, std::string const& what_for)
+    {
+      auto const read = [known = std::vector(choices)](std::string const& text)
+      {
+        std::string names;
+        for (Enum const each : known)
+        {
+          if (text == name_of(each)) return each;
+          names += (names.empty() ? "" : ", ") + std::string(name_of(each));
+        }
+        refuse_text(text, "one of " + names);
+      };
+      return add(command, name, value, read, what_for);
+    }
+
+    // How files are read, in which precision, and which axes repeat.
+    template <class Options>
+    void add_reading(CLI::App* command, Options& options)
+    {
+      command->add_option("--dim", options.dim, "2 or 3; default: as the file says")
+          ->check(CLI::IsMember({2, 3}));
+      add(command, "--precision", options.precision, {precision::f32, precision::f64}, "f32 or f64")
+          ->default_str(name_of(options.precision));
+      add(command, "--periodic", options.periodic, read_periods,
+          "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
+      add(command, "--columns", options.columns, read_words,
           "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
           "type of atoms, _ to skip");
-      command.add_option("--atom-style", options.atom_style,
-                         "LAMMPS atom style, for a file without a style comment");
-      command.add_option("--frame", frame,
-                         "which of several frames or models, from 0; -1: the last");
-      command.add_option("--format", options.format,
-                         "fma bfma pqr lammps csv xyz npy, for a file whose name does not say it");
+      command->add_option("--atom-style", options.atom_style,
+                          "LAMMPS atom style, for a file without a style comment");
+      add(command, "--frame", options.frame, read_frame,
+          "which of several frames or models, from 0; -1: the last");
+      command->add_option("--format", options.format,
+                          "fma bfma pqr lammps csv xyz npy, for a file whose name does not say it");
+    }
+
+    void add_backend(CLI::App* command, backend& value, std::string const& what_for)
+    {
+      add(command, "--backend", value,
+          {backend::automatic, backend::scalar, backend::simd, backend::cuda}, what_for)
+          ->default_str(name_of(value));
     }
 
     // What `run` and `tune` have in common.
-    void add_problem(CLI::App* run, written_run& written)
+    void add_problem(CLI::App* run, run_options& options)
     {
-      run_options& options = written.options;
       run->add_option("INPUT", options.input, formats)->required();
       run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
       run->add_option("--interaction", options.interaction.name,
                       "one of those that 'nearfield info' lists")
           ->capture_default_str();
-      run->add_option("--param", written.parameters,
-                      "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
+      add<std::vector<std::string>>(
+          run, "--param", options.interaction.parameters, read_parameters,
+          "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
           ->allow_extra_args(false); // one value each: the next word may be INPUT
-      run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
-          ->check(CLI::IsMember({2, 3}));
-      run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
-      run->add_option("--backend", written.backend,
-                      "auto: GPUs where there are some, else the CPU; scalar or simd: the CPU; "
-                      "cuda: GPUs only")
-          ->capture_default_str();
+      add_reading(run, options);
+      add(run, "--source-columns", options.source_columns, read_words,
+          "those of --sources; default: as --columns, if the extension is the same");
+      add_backend(run, options.step.backend,
+                  "auto: GPUs where there are some, else the CPU; scalar or simd: the CPU; "
+                  "cuda: GPUs only");
       run->add_option("--leaves-per-group", options.step.leaves_per_group,
                       "leaves per StarPU task; default: chosen from the tree and the workers")
           ->transform(whole_number(1));
@@ -102,37 +150,31 @@ namespace nearfield::app
           ->transform(whole_number(0));
       run->add_option("--gpus", options.step.gpus, "GPUs that compute, 0 or more; default: all")
           ->transform(whole_number(0));
-      run->add_option("--box", written.box,
-                      "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
-      run->add_option("--periodic", written.periodic,
-                      "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
-      add_reading(*run, written.columns, written.frame, options);
-      run->add_option("--source-columns", written.source_columns,
-                      "those of --sources; default: as --columns, if the extension is the same");
+      add(run, "--box", options.box, read_box,
+          "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
     }
 
-    CLI::Option* add_far_field_cost(CLI::App& command, written_run& written)
+    CLI::Option* add_far_field_cost(CLI::App* command, run_options& options)
     {
-      return command.add_option("--far-field-cost", written.far_field_cost,
-                                "seconds that your far field takes for each leaf, on one worker");
+      return add(command, "--far-field-cost", options.far_field_cost, read_cost,
+                 "seconds that your far field takes for each leaf, on one worker");
     }
 
-    void add_run(CLI::App& program, written_run& written)
+    void add_run(CLI::App& program, run_options& options)
     {
-      run_options& options = written.options;
       auto* run = program.add_subcommand("run", "The near field of the points of a file; with "
                                                 "--move, a time loop that moves them");
-      add_problem(run, written);
+      add_problem(run, options);
       run->add_option("--json", options.json, "counts, times and the check; -: standard output");
       auto* level = run->add_option("--level", options.level,
                                     "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
                         ->transform(whole_number(0));
       auto* leaf_size =
-          run->add_option("--max-leaf-size", written.max_leaf_size,
-                          "cut until no leaf holds more points than this; auto: as 'tune' chooses")
-              ->capture_default_str()
+          add(run, "--max-leaf-size", options.max_leaf_size, read_leaf_size,
+              "cut until no leaf holds more points than this; auto: as 'tune' chooses")
+              ->default_str(std::to_string(options.max_leaf_size))
               ->excludes(level);
-      add_far_field_cost(*run, written)->needs(leaf_size);
+      add_far_field_cost(run, options)->needs(leaf_size);
       auto* check = run->add_option("--check", options.check,
                                     "compare this many targets with plain sums in long double")
                         ->transform(whole_number(1));
@@ -140,66 +182,65 @@ namespace nearfield::app
                                      "positions, velocities, inputs, outputs: .csv .fma .bfma .vtu "
                                      ".xyz; with --move, the last state");
 
-      auto* move =
-          run->add_option(
-                 "--move", written.force,
-                 "gravity: the inputs are masses; charges: of masses 1 or column m; --param "
-                 "eps=... softens both; velocities: columns vx, vy, vz, or 0")
-              ->excludes(run->get_option("--sources"))
-              ->excludes(run->get_option("--interaction"))
-              ->excludes(run->get_option("--periodic"))
-              ->excludes(check);
-      auto* steps =
-          run->add_option("--steps", written.steps, "how many leapfrog steps --move takes")
-              ->transform(whole_number(1))
-              ->needs(move);
-      auto* dt = run->add_option("--dt", written.dt, "the time of a step")->needs(move);
+      motion_options& motion = options.motion.emplace();
+      auto* move = add(run, "--move", motion.force, {force::gravity, force::charges},
+                       "gravity: the inputs are masses; charges: of masses 1 or column m; --param "
+                       "eps=... softens both; velocities: columns vx, vy, vz, or 0")
+                       ->excludes(run->get_option("--sources"))
+                       ->excludes(run->get_option("--interaction"))
+                       ->excludes(run->get_option("--periodic"))
+                       ->excludes(check);
+      auto* steps = run->add_option("--steps", motion.steps, "how many leapfrog steps --move takes")
+                        ->transform(whole_number(1))
+                        ->needs(move);
+      auto* dt = add(run, "--dt", motion.dt, read_duration, "the time of a step")->needs(move);
       move->needs(steps)->needs(dt);
-      run->add_option("--frames", written.frames,
+      run->add_option("--frames", motion.frames,
                       "write every so many steps a frame beside --output: NAME_000000.vtu ..., and "
                       "NAME.pvd, which lists them for ParaView")
           ->transform(whole_number(1))
           ->needs(move)
           ->needs(output);
+      run->callback(
+          [&options, move]
+          {
+            if (move->count() == 0) options.motion.reset();
+            complete(options);
+          });
     }
 
-    void add_tune(CLI::App& program, written_run& written)
+    void add_tune(CLI::App& program, run_options& options)
     {
       auto* tune = program.add_subcommand(
           "tune", "The leaf size for the points of a file by what pairs cost here, and why");
-      written.max_leaf_size = "auto";
-      add_problem(tune, written);
-      add_far_field_cost(*tune, written);
-      tune->add_option("--json", written.options.json,
-                       "costs, sizes and the choice; -: standard output");
+      options.max_leaf_size = automatic;
+      add_problem(tune, options);
+      add_far_field_cost(tune, options);
+      tune->add_option("--json", options.json, "costs, sizes and the choice; -: standard output");
+      tune->callback([&options] { complete(options); });
     }
 
-    void add_search(CLI::App& program, written_search& written)
+    void add_search(CLI::App& program, search_options& options)
     {
-      search_options& options = written.options;
       auto* search =
           program.add_subcommand("search", "All pairs of points of a file closer than a radius");
       search->add_option("INPUT", options.input, formats)->required();
-      search->add_option("--radius", written.radius, "pairs closer than this are listed")
+      add(search, "--radius", options.radius, read_length, "pairs closer than this are listed")
           ->required();
-      search
-          ->add_option("--list", written.list,
-                       "half: every pair once; full: (i, j) and (j, i); count: neighbours of every "
-                       "point; table: counts and neighbours")
-          ->capture_default_str();
+      add(search, "--list", options.list,
+          {list_kind::half, list_kind::full, list_kind::count, list_kind::table},
+          "half: every pair once; full: (i, j) and (j, i); count: neighbours of every "
+          "point; table: counts and neighbours")
+          ->default_str(name_of(options.list));
       search
           ->add_option(
               "--width", options.width,
               "neighbours stored per row of --list table; default: the most neighbours of a point")
           ->transform(whole_number(1));
-      search->add_option("--dim", options.dim, "2 or 3; default: as the file says")
-          ->check(CLI::IsMember({2, 3}));
-      search->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
-      search
-          ->add_option("--backend", written.backend,
-                       "auto: a GPU where there is one, else the CPU; scalar or simd: the CPU; "
-                       "cuda: a GPU")
-          ->capture_default_str();
+      add_reading(search, options);
+      add_backend(search, options.backend,
+                  "auto: a GPU where there is one, else the CPU; scalar or simd: the CPU; "
+                  "cuda: a GPU");
       search
           ->add_option(
               "--workers", options.workers,
@@ -212,21 +253,15 @@ namespace nearfield::app
                        "cells of the grid along the radius on every axis; default: 1, and 2 on the "
                        "last axis")
           ->transform(whole_number(1));
-      search->add_option(
-          "--periodic", written.periodic,
-          "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
       search
           ->add_option("--max-memory", options.max_memory,
                        "bytes; a list that takes more is refused; default: what is free")
           ->transform(whole_number(0));
-      add_reading(*search, written.columns, written.frame, options);
       search->add_option("--output", options.output, "the list: .csv .npy");
       search->add_option("--json", options.json, "counts and times; -: standard output");
+      search->callback([&options] { complete(options); });
     }
-  }
 
-  namespace
-  {
     // Where standard output is for JSON alone, text goes to stderr.
     class text_aside
     {
@@ -254,6 +289,18 @@ namespace nearfield::app
         known += (known.empty() ? "" : ", ") + command->get_name();
       }
       throw error("found the command '" + std::string(argv[1]) + "', expected one of " + known);
+    }
+
+    // CLI11 has a word for all that it did not expect, or none beside what is missing.
+    void refuse_unknown_option(CLI::App const& program)
+    {
+      for (CLI::App const* command : program.get_subcommands())
+        for (std::string const& word : command->remaining())
+          if (word.starts_with("-"))
+            throw error(command->get_name() + ": found the option '" +
+                        word.substr(0, word.find('=')) +
+                        "', expected one of those that 'nearfield " + command->get_name() +
+                        " --help' lists");
     }
 
     // What all ranks must have in common: the program, and the options that are not a rank's own business.
@@ -300,11 +347,10 @@ namespace nearfield::app
         ->add_option("--repetitions", demo_of.repetitions, "runs of each row; the fastest counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    written_run written;
-    add_run(program, written);
-    written_run tune_of;
+    run_options run_of, tune_of;
+    add_run(program, run_of);
     add_tune(program, tune_of);
-    written_search search_of;
+    search_options search_of;
     add_search(program, search_of);
     auto* info_command =
         program.add_subcommand("info", "What is built in, and what this machine has");
@@ -318,7 +364,10 @@ namespace nearfield::app
     catch (CLI::ParseError const& parse_error)
     {
       if (parse_error.get_exit_code() != 0)
+      {
+        refuse_unknown_option(program);
         throw error(std::string(parse_error.what()) + " (see nearfield --help-all)");
+      }
       if (launched().rank > 0) return success; // the first rank prints
       if (version)
         print_version();
@@ -327,18 +376,17 @@ namespace nearfield::app
       return success;
     }
     if (info_command->parsed()) return launched().rank == 0 ? info() : success;
-    auto const files = {written.options.json, tune_of.options.json, search_of.options.json};
+    auto const files = {run_of.json, tune_of.json, search_of.json};
     text_aside const aside(std::ranges::any_of(files, [](auto const& json)
                                                { return json && is_standard_output(*json); }));
     auto const* const command = program.get_subcommands().front();
     if (launched().ranks > 1 && program.got_subcommand("run"))
-      return run_over_ranks(interpret(written), common_lines(*command));
+      return run_over_ranks(run_of, common_lines(*command));
     if (launched().ranks > 1 && program.got_subcommand("search"))
-      return search_over_ranks(interpret(search_of), common_lines(*command));
+      return search_over_ranks(search_of, common_lines(*command));
     refuse_ranks(command->get_name());
     if (demo_command->parsed()) return demo(demo_of);
-    if (program.got_subcommand("search")) return search(interpret(search_of));
-    if (program.got_subcommand("tune")) return tune(interpret(tune_of));
-    return run(interpret(written));
+    if (program.got_subcommand("search")) return search(search_of);
+    return program.got_subcommand("tune") ? tune(tune_of) : run(run_of);
   }
 }
