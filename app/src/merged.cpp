@@ -56,7 +56,7 @@ namespace nearfield::app
     }
   }
 
-  merged_points find_merged(std::vector<point_key>& keys)
+  merged_points find_merged(std::span<point_key> keys)
   {
     std::ranges::sort(keys, {},
                       [](point_key const& key) { return std::tie(key.rounded, key.number); });

@@ -35,7 +35,7 @@ namespace nearfield::app
                    std::uint64_t part, std::uint64_t parts, std::vector<point_key>& to);
 
   /// Sorts the keys, and finds points with one place and different coordinates.
-  merged_points find_merged(std::vector<point_key>& keys);
+  merged_points find_merged(std::span<point_key> keys);
 
   /// Says on stderr that there are some, if there are. Sources are numbered after all `n_targets`.
   void report_merged(merged_points const& found, named_points const& targets,

@@ -65,23 +65,33 @@ namespace nearfield::app
       return other == values.end() ? 0 : static_cast<std::size_t>(other - values.begin());
     }
 
-    [[noreturn]] void refuse(std::string const& path, std::size_t rank, std::string const& what)
+    // On all ranks.
+    [[noreturn]] void refuse(std::string const& what)
     {
-      throw agreed_error(path + ": rank " + std::to_string(rank) +
-                         " finds another file than rank 0: " + what +
-                         "; give every rank the same one");
+      throw agreed_error(0, what, error_kind::invalid_argument, 0);
+    }
+
+    [[noreturn]] void refuse_file(std::string const& path, std::size_t rank,
+                                  std::string const& what)
+    {
+      refuse(path + ": rank " + std::to_string(rank) + " finds another file than rank 0: " + what +
+             "; give every rank the same one");
     }
   }
 
   void require_same_options(ranks const& all, std::string const& lines)
   {
-    auto const sizes = all.gather(lines.size());
-    std::string const joined = all.join(lines), first = joined.substr(0, sizes[0]);
-    for (std::size_t rank = 1, begin = sizes[0]; rank < sizes.size(); begin += sizes[rank++])
-      if (auto const other = joined.substr(begin, sizes[rank]); other != first)
-        throw agreed_error("mpirun: rank " + std::to_string(rank) + " was started with " +
-                           own_line(other, first) + ", rank 0 with " + own_line(first, other) +
-                           "; start all ranks with the same program and options");
+    auto const joined = all.gather_all<char>(lines);
+    auto const lines_of = [&](int rank)
+    {
+      return std::string(joined.of(rank).begin(), joined.of(rank).end());
+    };
+    auto const first = lines_of(0);
+    for (int rank = 1; rank < all.size(); ++rank)
+      if (auto const other = lines_of(rank); other != first)
+        refuse("mpirun: rank " + std::to_string(rank) + " was started with " +
+               own_line(other, first) + ", rank 0 with " + own_line(first, other) +
+               "; start all ranks with the same program and options");
   }
 
   void require_same_file(ranks const& all, std::filesystem::path const& path)
@@ -90,13 +100,13 @@ namespace nearfield::app
     if (all.least(mine.inode) == 0) return; // its reader says why
     auto const sizes = all.gather(mine.size);
     if (auto const rank = first_other(sizes); rank > 0)
-      refuse(path.string(), rank,
-             std::to_string(sizes[rank]) + " bytes, not " + std::to_string(sizes[0]));
+      refuse_file(path.string(), rank,
+                  std::to_string(sizes[rank]) + " bytes, not " + std::to_string(sizes[0]));
     bool const is_one = first_other(all.gather(mine.inode)) == 0 &&
                         first_other(all.gather(mine.seconds)) == 0 &&
                         first_other(all.gather(mine.nanoseconds)) == 0;
     if (is_one) return;
     if (auto const rank = first_other(all.gather(checksum(path))); rank > 0)
-      refuse(path.string(), rank, "other bytes");
+      refuse_file(path.string(), rank, "other bytes");
   }
 }

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <tuple>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace nearfield::app
@@ -69,13 +67,11 @@ namespace nearfield::app
 
     /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
     template <class T, int Dim>
-    std::vector<checked_point<Dim>> checked_points(ranks const& all,
-                                                   starpu_mpi::distributed_tree<T, Dim> const& tree,
-                                                   std::uint64_t n)
+    auto checked_points(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
+                        std::uint64_t n)
     {
       using point = checked_point<Dim>;
-      static_assert(std::is_trivially_copyable_v<point>);
-      std::string mine;
+      std::vector<point> mine;
       for (index_type b = 0; b < tree.size(); ++b)
       {
         auto const leaf = tree.first_leaf() + b;
@@ -88,13 +84,10 @@ namespace nearfield::app
               (static_cast<unsigned __int128>(number) * n + tree.total_points() - 1) /
               tree.total_points());
           if (m >= n || checked_number(m, n, tree.total_points()) != number) continue;
-          point const one{number, tree.cell(leaf)};
-          mine.append(reinterpret_cast<char const*>(&one), sizeof one);
+          mine.push_back({number, tree.cell(leaf)});
         }
       }
-      std::string const joined = all.join(mine);
-      std::vector<point> points(joined.size() / sizeof(point));
-      if (!points.empty()) std::memcpy(points.data(), joined.data(), joined.size());
+      auto points = all.gather_all<point>(mine).values;
       std::ranges::sort(points, {}, &point::number);
       return points;
     }
@@ -107,7 +100,7 @@ namespace nearfield::app
       auto const& way = tree.source_way();
       std::vector<U> sent, own(way.received.size());
       for (index_type const i : way.sent) sent.push_back(column[i]);
-      auto const arrived = all.exchange(sent, way.sent_offsets);
+      auto const arrived = all.exchange<U>(sent, way.sent_offsets).values;
       for (std::size_t j = 0; j < own.size(); ++j) own[way.received[j]] = arrived[j];
       return own;
     }
@@ -140,7 +133,7 @@ namespace nearfield::app
     for (std::size_t m = 0; m < targets.size(); ++m)
       for (std::size_t d = 0; d < K::dim && is_here(targets[m].number); ++d)
         x[m * K::dim + d] = on.target_points().points.positions[d][targets[m].number - first];
-    all.sum(x);
+    x = all.sum(std::move(x));
     auto const known = tree.known_sources();
     std::size_t const n_rhs = inputs.size() / K::n_in;
     auto const images = detail::images_of<K::dim>(tree.period());
@@ -178,7 +171,7 @@ namespace nearfield::app
           sums.push_back(of_target.plain_size(rhs, o));
         }
     }
-    all.sum(sums);
+    sums = all.sum(std::move(sums));
 
     for (std::size_t m = 0, s = 0; m < targets.size(); ++m)
       for (std::size_t c = 0; c < outputs.size(); ++c, s += 3)

@@ -69,7 +69,7 @@ namespace nearfield::app
     }
     catch (agreed_error const& failure)
     {
-      if (all.is_first()) print_error(failure.what());
+      if (all.is_first()) print_error(failure.said());
       all.wait_for_all();
       return failed;
     }

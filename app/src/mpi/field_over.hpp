@@ -168,7 +168,7 @@ namespace nearfield::app
       result.points = tree_->total_points();
       result.sources = tree_->total_sources();
       result.leaves = tree_->total_leaves();
-      result.depth = static_cast<int>(all_.greatest(depth));
+      result.depth = static_cast<int>(all_.greatest(std::uint64_t(depth)));
       result.max_leaf = largest_leaf();
       result.interactions = all_.sum(tree_->interaction_count());
       describe_workers(all_, runtime_.running(), result);
@@ -190,7 +190,7 @@ namespace nearfield::app
       for (index_type b = tree_->first_leaf(); b < tree_->first_leaf() + tree_->size(); ++b)
         largest = std::max<std::uint64_t>(
             {largest, tree_->known_leaves().count(b), tree_->known_sources().count(b)});
-      return static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));
+      return all_.greatest(largest);
     }
 
     [[nodiscard]] std::vector<double> origin_of(named_points const& targets,

@@ -1,8 +1,6 @@
 #include "mpi/merged_over.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <string>
+#include <vector>
 
 namespace nearfield::app
 {
@@ -26,16 +24,9 @@ namespace nearfield::app
             offsets.push_back(keys.size());
           }
         });
-    auto arrived = all.exchange(keys, offsets);
-    auto const mine = find_merged(arrived);
-    auto const joined = all.join({reinterpret_cast<char const*>(&mine), sizeof mine});
+    auto arrived = all.exchange<point_key>(keys, offsets);
     merged_points found;
-    for (std::size_t i = 0; i < joined.size(); i += sizeof found)
-    {
-      merged_points each;
-      std::memcpy(&each, &joined[i], sizeof each);
-      found.add(each);
-    }
+    for (auto const& each : all.gather(find_merged(arrived.values))) found.add(each);
     if (all.is_first()) report_merged(found, targets, sources, n_targets);
     return found.count;
   }

@@ -69,8 +69,8 @@ namespace nearfield::app
             begin_ranks(static_cast<std::size_t>(all.size()) + 1);
           });
       found = {};
-      auto const rows = all.exchange(leaving, rows_of_rank);
-      auto const arrived = all.exchange(neighbours, neighbours_of_rank);
+      auto const rows = all.exchange<travelling_row>(leaving, rows_of_rank).values;
+      auto const arrived = all.exchange<std::uint64_t>(neighbours, neighbours_of_rank).values;
 
       list_rows home{.is_first = all.is_first(), .first = mine.first};
       all.attempt(
@@ -159,8 +159,7 @@ namespace nearfield::app
                                 });
       for (index_type const count : counts.per_point)
         result.max_neighbours = std::max<std::uint64_t>(result.max_neighbours, count);
-      result.max_neighbours =
-          static_cast<std::uint64_t>(all.greatest(static_cast<double>(result.max_neighbours)));
+      result.max_neighbours = all.greatest(result.max_neighbours);
       set_sizes(options, all.sum(counts.total), sizeof(std::uint64_t), result);
       all.attempt([&] { check_size(options, result, limit); });
 
@@ -172,8 +171,7 @@ namespace nearfield::app
       if (options.output)
         rows = bring_home(all, mine, options.list, result.table_width, *cells, counts.per_point,
                           std::move(found));
-      result.peak_memory =
-          static_cast<std::uint64_t>(all.greatest(static_cast<double>(peak_memory())));
+      result.peak_memory = all.greatest(peak_memory());
       return rows;
     }
 

@@ -101,15 +101,15 @@ namespace nearfield::app
       }
       void sum(std::span<double> values) const override
       {
-        std::vector<long double> sums(values.begin(), values.end());
-        all_.sum(sums);
+        auto const sums = all_.sum(std::vector<long double>(values.begin(), values.end()));
         std::ranges::transform(sums, values.begin(),
                                [](long double x) { return static_cast<double>(x); });
       }
 
       [[noreturn]] void rethrow(error const& e, std::string const& before) const override
       {
-        if (dynamic_cast<agreed_error const*>(&e)) throw agreed_error(before + e.what());
+        if (auto const* const agreed = dynamic_cast<agreed_error const*>(&e))
+          throw agreed_error(agreed->rank(), before + agreed->said(), e.kind(), e.code());
         throw; // of this rank alone, and ends all
       }
 

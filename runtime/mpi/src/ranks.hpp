@@ -25,15 +25,19 @@
 namespace nearfield::starpu_mpi::detail
 {
   /// The error that all ranks throw for what went wrong on one of them.
-  class agreed_error : public error
+  class NEARFIELD_API agreed_error : public error
   {
   public:
     agreed_error(int rank, std::string const& what, error_kind kind, int code)
-        : error("rank " + std::to_string(rank) + ": " + what, kind, code), rank_(rank)
+        : error(name_of(rank) + what, kind, code), rank_(rank)
     {}
     [[nodiscard]] int rank() const { return rank_; }
+    /// The message of that rank, which what() names.
+    [[nodiscard]] std::string said() const { return what() + name_of(rank_).size(); }
 
   private:
+    static std::string name_of(int rank) { return "rank " + std::to_string(rank) + ": "; }
+
     int rank_;
   };
 
@@ -52,10 +56,10 @@ namespace nearfield::starpu_mpi::detail
   };
 
   /// Throws nearfield::error if a rank would have 2^31 points or more.
-  void check_number(std::size_t n);
+  NEARFIELD_API void check_number(std::size_t n);
 
-  /// The ranks, as a caller's communicator has them.
-  class ranks
+  /// The ranks, as a caller's communicator has them. Of the program too: app/src/mpi/ranks.hpp.
+  class NEARFIELD_API ranks
   {
   public:
     explicit ranks(MPI_Comm comm);
@@ -109,14 +113,19 @@ namespace nearfield::starpu_mpi::detail
       MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, comm_);
       return all;
     }
-    /// The values of all ranks, as many as each has.
+    /// The values of all ranks, as many as each has. Throws nearfield::error as exchange() does.
     template <class T>
     requires std::is_trivially_copyable_v<T>
     [[nodiscard]] by_rank<T> gather_all(std::span<T const> mine) const
     {
       by_rank<T> all;
       all.offsets = offsets_of(gather(mine.size()));
-      all.values.resize(all.offsets.back());
+      attempt(
+          [&]
+          {
+            check_number(all.offsets.back());
+            all.values.resize(all.offsets.back());
+          });
       gather_bytes(mine.data(), all.values.data(), all.offsets, sizeof(T));
       return all;
     }
@@ -179,10 +188,11 @@ namespace nearfield::starpu_mpi::detail
       {
         using T = typename std::remove_cvref_t<decltype(all)>::value_type;
         static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                      std::is_same_v<T, std::uint64_t>);
-        MPI_Datatype const type = std::is_same_v<T, float>    ? MPI_FLOAT
-                                  : std::is_same_v<T, double> ? MPI_DOUBLE
-                                                              : MPI_UINT64_T;
+                      std::is_same_v<T, long double> || std::is_same_v<T, std::uint64_t>);
+        MPI_Datatype const type = std::is_same_v<T, float>         ? MPI_FLOAT
+                                  : std::is_same_v<T, double>      ? MPI_DOUBLE
+                                  : std::is_same_v<T, long double> ? MPI_LONG_DOUBLE
+                                                                   : MPI_UINT64_T;
         MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), type, operation,
                       comm_);
       };
