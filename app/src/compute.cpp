@@ -77,27 +77,11 @@ namespace nearfield::app
       return cuda_near_field(bus, on, *points, k, how);
     }
 
-    template <class T, class K>
-    void compute_interaction(problem<T, K::dim> const& on, K const& k,
-                             execution_options const& step, std::size_t n_check, run_result& result)
-    {
-      check_inputs(on.source_points(), K::name, K::n_in);
-      auto computed = compute_step(on, k, step, result);
-      result.step = std::move(computed.report);
-      result.outputs = std::move(computed.outputs);
-      result.output_names = output_names(K::name, K::dim, on.n_inputs() / K::n_in);
-      if (n_check == 0) return;
-      auto const start = std::chrono::steady_clock::now();
-      result.check = check_outputs(on, k, result.outputs, n_check);
-      result.check_seconds = seconds_since(start);
-    }
-
     template <class T, int Dim>
-    run_result compute_in(named_points const& targets, named_points const* sources,
-                          interaction_choice const& interaction, cut_options const& cut,
-                          execution_options const& step, std::size_t n_check)
+    run_result compute_in(run_options const& options, execution_options const& step,
+                          named_points const& targets, named_points const* sources,
+                          cut_options const& cut)
     {
-      run_result result;
       std::shared_ptr<executor> builder;
       if (is_on_gpu_alone(step))
         builder = std::make_shared<threads>(8);
@@ -106,8 +90,21 @@ namespace nearfield::app
       else
         builder = tree_builder(step); // StarPU starts here
       problem<T, Dim> const on(targets, sources, cut, builder);
-      with_interaction<Dim>(interaction, [&](auto const& k)
-                            { compute_interaction(on, k, step, n_check, result); });
+      run_result result;
+      with_interaction<Dim>(options.interaction,
+                            [&]<class K>(K const& k)
+                            {
+                              check_inputs(on.source_points(), K::name, K::n_in);
+                              auto computed = compute_step(on, k, step, result);
+                              result.step = std::move(computed.report);
+                              result.outputs = std::move(computed.outputs);
+                              result.output_names =
+                                  output_names(K::name, K::dim, on.n_inputs() / K::n_in);
+                              if (options.check == 0) return;
+                              auto const start = std::chrono::steady_clock::now();
+                              result.check = check_outputs(on, k, result.outputs, options.check);
+                              result.check_seconds = seconds_since(start);
+                            });
       return result;
     }
   }
@@ -186,33 +183,24 @@ namespace nearfield::app
     if (gpu_alone(options.step) || !may_be_small(options.step, of.points.size()))
       return options.step;
     check_interaction(options.interaction, of.points.dim);
-    bool const single = options.precision == precision::f32, flat = of.points.dim == 2;
-    auto const seconds = single
-                             ? (flat ? &seconds_of_step<float, 2> : &seconds_of_step<float, 3>)
-                             : (flat ? &seconds_of_step<double, 2> : &seconds_of_step<double, 3>);
-    return where_it_is_faster(options.step, seconds(of, options.interaction, cut, options.step),
-                              options.motion->steps + 1);
+    double const seconds =
+        with_types(options.precision, of.points.dim,
+                   [&]<class T, int Dim>()
+                   { return seconds_of_step<T, Dim>(of, options.interaction, cut, options.step); });
+    return where_it_is_faster(options.step, seconds, options.motion->steps + 1);
   }
   catch (error const&)
   {
     return options.step; // the first step throws it, with its number
   }
 
-  template <class T>
-  run_result compute(named_points const& targets, named_points const* sources,
-                     interaction_choice const& interaction, cut_options const& cut,
-                     execution_options const& step, std::size_t n_check)
+  run_result compute(run_options const& options, execution_options const& step,
+                     named_points const& targets, named_points const* sources,
+                     cut_options const& cut)
   {
-    check_interaction(interaction, targets.points.dim);
-    return targets.points.dim == 2
-               ? detail::compute_in<T, 2>(targets, sources, interaction, cut, step, n_check)
-               : detail::compute_in<T, 3>(targets, sources, interaction, cut, step, n_check);
+    check_interaction(options.interaction, targets.points.dim);
+    return with_types(options.precision, targets.points.dim,
+                      [&]<class T, int Dim>()
+                      { return detail::compute_in<T, Dim>(options, step, targets, sources, cut); });
   }
-
-  template run_result compute<float>(named_points const&, named_points const*,
-                                     interaction_choice const&, cut_options const&,
-                                     execution_options const&, std::size_t);
-  template run_result compute<double>(named_points const&, named_points const*,
-                                      interaction_choice const&, cut_options const&,
-                                      execution_options const&, std::size_t);
 }

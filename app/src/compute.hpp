@@ -76,15 +76,8 @@ namespace nearfield::app
   /// Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
   std::shared_ptr<void> keep_running(execution_options const& step);
 
-  /// The near field of the points in precision T: builds the tree, runs the step, checks n_check targets.
-  template <class T>
-  run_result compute(named_points const& targets, named_points const* sources,
-                     interaction_choice const& interaction, cut_options const& cut,
-                     execution_options const& step, std::size_t n_check);
-  extern template run_result compute<float>(named_points const&, named_points const*,
-                                            interaction_choice const&, cut_options const&,
-                                            execution_options const&, std::size_t);
-  extern template run_result compute<double>(named_points const&, named_points const*,
-                                             interaction_choice const&, cut_options const&,
-                                             execution_options const&, std::size_t);
+  /// The near field of the points: builds the tree, runs the step where `step` says, checks the targets.
+  run_result compute(run_options const& options, execution_options const& step,
+                     named_points const& targets, named_points const* sources,
+                     cut_options const& cut);
 }

@@ -203,15 +203,10 @@ namespace nearfield::app
                                           named_points& of, cut_options const& cut,
                                           std::vector<double> factors)
   {
-    auto const make = [&]<class Motion>() -> std::unique_ptr<motion>
-    {
-      return std::make_unique<Motion>(options, step, of, cut, std::move(factors));
-    };
-    bool const is_2d = of.points.dim == 2;
-    if (options.precision == precision::f32)
-      return is_2d ? make.template operator()<gpu_motion<float, 2>>()
-                   : make.template operator()<gpu_motion<float, 3>>();
-    return is_2d ? make.template operator()<gpu_motion<double, 2>>()
-                 : make.template operator()<gpu_motion<double, 3>>();
+    return with_types(options.precision, of.points.dim,
+                      [&]<class T, int Dim>() -> std::unique_ptr<motion> {
+                        return std::make_unique<gpu_motion<T, Dim>>(options, step, of, cut,
+                                                                    std::move(factors));
+                      });
   }
 }

@@ -31,19 +31,13 @@ namespace nearfield::app
       {
         auto const start = std::chrono::steady_clock::now();
         check_finite(of_, points.positions, "coordinate");
-        auto field = near_field();
+        // the one place that makes a tree and sums over it
+        auto field = compute(options_, step_, of_, nullptr, cut_);
         points.outputs = std::move(field.outputs);
         for (auto& column : points.outputs)
           for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors_[i];
         check_finite(of_, points.outputs, "acceleration");
         count(std::move(field), seconds_since(start));
-      }
-      // sum_j K(x_i - x_j) q_j: the one place that makes a tree and sums over it
-      [[nodiscard]] run_result near_field() const
-      {
-        auto const compute_in =
-            options_.precision == precision::f32 ? &compute<float> : &compute<double>;
-        return compute_in(of_, nullptr, options_.interaction, cut_, step_, 0);
       }
 
       run_options const& options_;

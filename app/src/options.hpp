@@ -189,6 +189,15 @@ namespace nearfield::app
     }
   }
 
+  /// f<T, Dim>() for the precision and the dimension of a run.
+  template <class F>
+  auto with_types(precision p, int dim, F const& f)
+  {
+    if (p == precision::f32)
+      return dim == 2 ? f.template operator()<float, 2>() : f.template operator()<float, 3>();
+    return dim == 2 ? f.template operator()<double, 2>() : f.template operator()<double, 3>();
+  }
+
   inline bool is_of_cpu(backend b)
   {
     return b == backend::scalar || b == backend::simd;

@@ -6,7 +6,6 @@
 #include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
-#include "merged.hpp"
 #include "summary.hpp"
 #include "taken.hpp"
 #include "time_loop.hpp"
@@ -80,30 +79,71 @@ namespace nearfield::app
                   error_kind::invalid_data);
     }
 
-    named_points read_whole(part_reader const& read)
+    // INPUT and, if there is one, the file of --sources. read_file(path, read) gives what read() does for a file.
+    template <class ReadFile>
+    std::pair<named_points, std::optional<named_points>> read_both(run_options const& options,
+                                                                   ReadFile const& read_file)
     {
-      return read(std::nullopt);
+      auto targets = read_file(
+          options.input, [&](std::optional<file_part> const& part)
+          { return read(options, options.input, options.dim, "", options.columns, part); });
+      std::optional<named_points> sources;
+      if (options.sources)
+        sources = read_file(*options.sources,
+                            [&](std::optional<file_part> const& part)
+                            {
+                              auto from = read(options, *options.sources, targets.points.dim,
+                                               options.dim == 0 ? targets.name : "",
+                                               options.source_columns, part);
+                              refuse_z_as_input(options, from);
+                              return from;
+                            });
+      return {std::move(targets), std::move(sources)};
     }
-  }
 
-  std::pair<named_points, std::optional<named_points>>
-  read_both(run_options const& options,
-            std::function<named_points(part_reader const&)> const& read_file)
-  {
-    auto targets =
-        read_file([&](auto const& part)
-                  { return read(options, options.input, options.dim, "", options.columns, part); });
-    std::optional<named_points> sources;
-    if (options.sources)
-      sources = read_file(
-          [&](auto const& part)
-          {
-            auto from = read(options, *options.sources, targets.points.dim,
-                             options.dim == 0 ? targets.name : "", options.source_columns, part);
-            refuse_z_as_input(options, from);
-            return from;
-          });
-    return {std::move(targets), std::move(sources)};
+    // The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
+    // file says nothing of points that move.
+    std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
+                                           point_set const* sources)
+    {
+      auto const dim = static_cast<std::size_t>(targets.dim);
+      if (options.box.empty())
+        return options.motion || (sources && sources->box != targets.box) ? std::nullopt
+                                                                          : targets.box;
+      if (options.box.size() != dim + 1)
+        throw error("--box: found " + std::to_string(options.box.size()) +
+                    (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
+                    (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
+                    std::to_string(dim) + "D");
+      return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
+    }
+
+    // Removes velocities and masses if --output is of a format without them.
+    void leave_out_velocities(run_options const& options, point_set& of)
+    {
+      if (options.motion || !options.output || can_hold_velocities(*options.output)) return;
+      of.velocities.clear();
+      of.masses.clear();
+    }
+
+    void report_not_finite(run_options const& options, run_result const& result)
+    {
+      std::cerr << "nearfield: results that are not finite: " << result.not_finite
+                << ", the first at point " << result.first_not_finite
+                << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
+                << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
+                << "other units of length or of the inputs" << std::endl;
+    }
+
+    // Says how much rounding the coordinates changes, if the check passes only because it excuses that.
+    void report_rounding(run_options const& options, run_result const& result)
+    {
+      if (options.precision == precision::f32 && result.check && result.check->excuses_rounding())
+        std::cerr << "nearfield: warning: rounding the coordinates to f32 changes sums by up to "
+                  << number_text(result.check->plain_relative_error, std::chars_format::scientific,
+                                 1)
+                  << ", which --check allows; --precision f64 keeps them" << std::endl;
+    }
   }
 
   void check_motion(run_options const& options)
@@ -138,138 +178,79 @@ namespace nearfield::app
     if (options.step.backend != backend::scalar) (void)selected_isa();
   }
 
-  std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
-                                         point_set const* sources)
-  {
-    auto const dim = static_cast<std::size_t>(targets.dim);
-    if (options.box.empty())
-      return options.motion || (sources && sources->box != targets.box) ? std::nullopt
-                                                                        : targets.box;
-    if (options.box.size() != dim + 1)
-      throw error("--box: found " + std::to_string(options.box.size()) +
-                  (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
-                  (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
-                  std::to_string(dim) + "D");
-    return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
-  }
-
-  void leave_out_velocities(run_options const& options, point_set& of)
-  {
-    if (options.motion || !options.output || can_hold_velocities(*options.output)) return;
-    of.velocities.clear();
-    of.masses.clear();
-  }
-
-  void count_not_finite(run_result& result)
-  {
-    for (auto const& column : result.outputs)
-      for (std::size_t i = 0; i < column.size(); ++i)
-        if (!std::isfinite(column[i]))
-          result.first_not_finite =
-              result.not_finite++ == 0 ? i : std::min(result.first_not_finite, i);
-  }
-
-  void report_not_finite(run_options const& options, run_result const& result)
-  {
-    std::cerr << "nearfield: results that are not finite: " << result.not_finite
-              << ", the first at point " << result.first_not_finite
-              << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
-              << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
-              << "other units of length or of the inputs" << std::endl;
-  }
-
-  void report_rounding(run_options const& options, run_result const& result)
-  {
-    if (options.precision == precision::f32 && result.check && result.check->excuses_rounding())
-      std::cerr << "nearfield: warning: rounding the coordinates to f32 changes sums by up to "
-                << number_text(result.check->plain_relative_error, std::chars_format::scientific, 1)
-                << ", which --check allows; --precision f64 keeps them" << std::endl;
-  }
-
-  exit_status run(run_options const& asked)
+  exit_status run(run_host& on, run_options const& asked)
   {
     run_options options = asked;
     auto start = std::chrono::steady_clock::now();
-    check_early(options); // starts CUDA, if it is asked for
-    double early_seconds = seconds_since(start);
+    on.attempt([&] { on.check_early(options); });
+    double const early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
-    auto both = read_both(options, read_whole);
+    auto both = read_both(options, [&](std::filesystem::path const& path, part_reader const& read)
+                          { return on.read(path, read); });
     auto& targets = both.first; // names that lambdas capture with clang++ 14 too
-    auto& sources = both.second;
-    double const read_seconds = seconds_since(start);
+    auto& points = targets.points;
+    named_points const* const sources = both.second ? &*both.second : nullptr;
+    point_set const* const source_points = sources ? &sources->points : nullptr;
+    double const read_seconds = on.slowest(seconds_since(start));
 
-    leave_out_velocities(options, targets.points);
-    check_axes(options.periodic, targets);
-    named_points const* const other = sources ? &*sources : nullptr;
-    point_set const* const other_points = sources ? &sources->points : nullptr;
-    cut_options cut{.level = options.level,
-                    .max_leaf_size = options.max_leaf_size,
-                    .box = choose_box(options, targets.points, other_points),
-                    .period = options.periodic};
-    auto const taken = taken_of(options, targets, other, cut.box);
-    print_taken(taken);
+    cut_options cut{
+        .level = options.level, .max_leaf_size = options.max_leaf_size, .period = options.periodic};
+    on.attempt(
+        [&]
+        {
+          leave_out_velocities(options, points);
+          check_axes(options.periodic, targets);
+          cut.box = choose_box(options, points, source_points);
+        });
+    auto const taken = taken_of(options, targets, sources, cut.box);
+    if (on.is_first()) print_taken(taken);
     start = std::chrono::steady_clock::now();
     std::uint64_t merged = 0;
     if (options.precision == precision::f32)
     {
-      threads all(std::numeric_limits<int>::max());
-      auto const origin = rounding_origins(extents_of(all, targets, other), options.periodic);
+      auto const origin = on.rounding_origins(targets, sources, options.periodic);
       options.has_origin = has_origin(origin);
-      merged = report_merged(targets, other, origin);
+      merged = on.report_merged(targets, sources, origin);
     }
-    early_seconds += seconds_since(start);
-    double tune_seconds = 0;
-    if (!cut.level && cut.max_leaf_size == automatic)
-    {
-      start = std::chrono::steady_clock::now();
-      cut.max_leaf_size = tune_leaves(options, targets, other, cut.box, false).choice.max_leaf_size;
-      tune_seconds = seconds_since(start);
-    }
+    on.prepare(options, targets, sources, cut);
     if (options.motion)
-    {
-      start = std::chrono::steady_clock::now();
-      options.step = place_of_loop(options, targets, cut); // before StarPU would start
-      early_seconds += seconds_since(start);
-      return run_steps(options, std::move(targets), cut, read_seconds, early_seconds + tune_seconds,
-                       merged);
-    }
+      return run_steps(on, options, std::move(targets), cut, read_seconds,
+                       early_seconds + seconds_since(start), merged);
 
-    auto const compute_in =
-        options.precision == precision::f32 ? &compute<float> : &compute<double>;
-    start = std::chrono::steady_clock::now();
-    auto result = run_where_best(
-        options.step, [&](execution_options const& step)
-        { return compute_in(targets, other, options.interaction, cut, step, options.check); });
-    result.setup_seconds = early_seconds + tune_seconds + seconds_since(start) -
-                           result.tree_seconds - result.step.seconds - result.check_seconds;
+    auto result = on.compute(options, targets, sources, cut);
+    result.setup_seconds = on.slowest(early_seconds + seconds_since(start) - result.tree_seconds -
+                                      result.step.seconds - result.check_seconds);
     result.merged = merged;
-    count_not_finite(result);
-    print_summary(options, targets.points, other_points, result);
-
-    output_files files;
-    if (options.output)
+    on.count_not_finite(result, targets.first);
+    std::string json;
+    if (on.is_first())
     {
-      point_set& points = targets.points;
-      points.outputs = std::move(result.outputs);
-      points.output_names = std::move(result.output_names);
-      files.write(*options.output,
-                  format_points(*options.output, points, {.precision = of_file(options)}));
+      print_summary(options, points, source_points, result);
+      if (options.json) json = json_of(options, points, source_points, taken, result, read_seconds);
     }
-    if (options.json)
-      files.write(*options.json,
-                  json_of(options, targets.points, other_points, taken, result, read_seconds));
-    files.commit("written       ");
-    if (result.not_finite > 0) report_not_finite(options, result);
-    report_rounding(options, result);
+    points.outputs = std::move(result.outputs);
+    points.output_names = std::move(result.output_names);
+    on.write(options, targets);
+    on.commit(options, json);
+    if (on.is_first() && result.not_finite > 0) report_not_finite(options, result);
+    if (on.is_first()) report_rounding(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;
+  }
+
+  exit_status run(run_options const& options)
+  {
+    run_host here;
+    return run(here, options);
   }
 
   exit_status tune(run_options const& options)
   {
     check_early(options);
-    auto const [targets, sources] = read_both(options, read_whole);
+    auto const [targets, sources] =
+        read_both(options, [](std::filesystem::path const&, part_reader const& read)
+                  { return read(std::nullopt); });
     check_axes(options.periodic, targets);
     auto const box = choose_box(options, targets.points, sources ? &sources->points : nullptr);
     auto const taken = taken_of(options, targets, sources ? &*sources : nullptr, box);

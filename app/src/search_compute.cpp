@@ -213,12 +213,6 @@ namespace nearfield::app
               "period");
       }
     }
-
-    template <class T>
-    search_result search_points_in(named_points const& from, search_options const& options)
-    {
-      return from.points.dim == 2 ? search_in<T, 2>(from, options) : search_in<T, 3>(from, options);
-    }
   }
 
   void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
@@ -273,7 +267,7 @@ namespace nearfield::app
 
   search_result search_points(named_points const& from, search_options const& options)
   {
-    return options.precision == precision::f32 ? search_points_in<float>(from, options)
-                                               : search_points_in<double>(from, options);
+    return with_types(options.precision, from.points.dim,
+                      [&]<class T, int Dim>() { return search_in<T, Dim>(from, options); });
   }
 }

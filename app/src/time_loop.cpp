@@ -81,7 +81,7 @@ namespace nearfield::app
       return result;
     }
 
-    conserved conserved_of(loop_host const& host, run_options const& options,
+    conserved conserved_of(run_host const& host, run_options const& options,
                            point_set const& points, std::vector<double> const& masses)
     {
       conserved result;
@@ -100,7 +100,7 @@ namespace nearfield::app
 
     // f(), with the number of the step in its errors.
     template <class F>
-    void in_step(loop_host const& host, std::uint64_t k, F&& f)
+    void in_step(run_host const& host, std::uint64_t k, F&& f)
     try
     {
       f();
@@ -119,7 +119,7 @@ namespace nearfield::app
     }
 
     // Takes the steps, until a signal comes, and writes the frames.
-    time_loop_result advance(loop_host& host, run_options const& options, named_points& of,
+    time_loop_result advance(run_host& host, run_options const& options, named_points& of,
                              cut_options const& cut, std::optional<frame_files>& frames,
                              write_options const& how)
     {
@@ -154,7 +154,7 @@ namespace nearfield::app
               });
       };
 
-      timed(result.setup_seconds, [&] { host.prepare(options); });
+      timed(result.setup_seconds, [&] { host.start_runtime(options); });
       in_step(host, 0,
               [&]
               {
@@ -225,65 +225,7 @@ namespace nearfield::app
     }
   }
 
-  namespace
-  {
-    // This process.
-    class one_process final : public loop_host
-    {
-    public:
-      [[nodiscard]] int ranks() const override { return 1; }
-      [[nodiscard]] bool is_first() const override { return true; }
-      void attempt(std::function<void()> const& f) const override { f(); }
-      [[noreturn]] void rethrow(error const& e, std::string const& before) const override
-      {
-        throw error(before + e.what(), e.kind(), e.code());
-      }
-      [[nodiscard]] bool any(bool here) const override { return here; }
-      void sum(std::span<double>) const override {}
-
-      void prepare(run_options const& options) override
-      {
-        runtime_ = gpu_alone(options.step) ? nullptr : keep_running(options.step);
-      }
-      std::unique_ptr<motion> start(run_options const& options, named_points& of,
-                                    cut_options const& cut, std::vector<double> factors) override
-      {
-        return run_where_best(options.step, [&](execution_options const& step)
-                              { return make_motion(options, step, of, cut, factors); });
-      }
-      [[nodiscard]] std::optional<std::filesystem::path>
-      write_frame(std::filesystem::path const& path, point_set const& points,
-                  write_options const& how) const override
-      {
-        write_points(path, points, how);
-        return path;
-      }
-      void write_last(run_options const& options, named_points const& of) override
-      {
-        if (options.output)
-          files_.write(*options.output,
-                       format_points(*options.output, of.points, {.precision = of_file(options)}));
-      }
-      void commit(run_options const& options, std::string const& json) override
-      {
-        if (options.json) files_.write(*options.json, json);
-        files_.commit("written       ");
-      }
-
-    private:
-      std::shared_ptr<void> runtime_;
-      output_files files_;
-    };
-  }
-
-  exit_status run_steps(run_options const& options, named_points&& of, cut_options const& cut,
-                        double read_seconds, double early_seconds, std::uint64_t merged)
-  {
-    one_process host;
-    return run_steps(host, options, std::move(of), cut, read_seconds, early_seconds, merged);
-  }
-
-  exit_status run_steps(loop_host& host, run_options const& options, named_points&& of,
+  exit_status run_steps(run_host& host, run_options const& options, named_points&& of,
                         cut_options const& cut, double read_seconds, double early_seconds,
                         std::uint64_t merged)
   {
@@ -302,7 +244,7 @@ namespace nearfield::app
     }();
     result.last.setup_seconds += early_seconds;
     result.last.merged = merged;
-    timed(result.write_seconds, [&] { host.write_last(options, of); });
+    timed(result.write_seconds, [&] { host.write(options, of); });
     std::string json;
     if (host.is_first())
     {

@@ -97,10 +97,8 @@ namespace nearfield::app
   pair_cost cost_of_pairs(run_options const& options, int dim, bool on_gpu)
   {
     check_interaction(options.interaction, dim);
-    bool const single = options.precision == precision::f32, flat = dim == 2;
-    auto const measure = single ? (flat ? &measure_in<float, 2> : &measure_in<float, 3>)
-                                : (flat ? &measure_in<double, 2> : &measure_in<double, 3>);
-    return measure(options, on_gpu);
+    return with_types(options.precision, dim,
+                      [&]<class T, int Dim>() { return measure_in<T, Dim>(options, on_gpu); });
   }
 
   tuning tune_leaves(run_options const& options, named_points const& targets,
@@ -108,10 +106,9 @@ namespace nearfield::app
                      bool counts_groups)
   {
     check_interaction(options.interaction, targets.points.dim);
-    bool const single = options.precision == precision::f32, flat = targets.points.dim == 2;
-    auto const tune = single ? (flat ? &tune_in<float, 2> : &tune_in<float, 3>)
-                             : (flat ? &tune_in<double, 2> : &tune_in<double, 3>);
-    return tune(options, targets, sources, box, counts_groups);
+    return with_types(options.precision, targets.points.dim,
+                      [&]<class T, int Dim>()
+                      { return tune_in<T, Dim>(options, targets, sources, box, counts_groups); });
   }
 
   void print_tuning(run_options const& options, point_set const& points, tuning const& found)

@@ -1,8 +1,6 @@
 #include "run.hpp"
-#include "commands.hpp"
 #include "devices.hpp"
 #include "files.hpp"
-#include "json.hpp"
 #include "machine.hpp"
 #include "mpi/command.hpp"
 #include "mpi/compute_over.hpp"
@@ -10,8 +8,6 @@
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
 #include "mpi/steps_over.hpp"
-#include "summary.hpp"
-#include "taken.hpp"
 #include "tune.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -96,92 +92,119 @@ namespace nearfield::app
                      {options.input, options.sources, options.json});
     }
 
-    void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
+    class host_over final : public run_host
     {
-      count_not_finite(result);
-      bool const is_here = result.not_finite > 0;
-      result.first_not_finite =
-          all.least(is_here ? first_here + result.first_not_finite : result.points);
-      result.not_finite = all.sum(result.not_finite);
-    }
+    public:
+      explicit host_over(app::ranks const& all) : all_(all) {}
 
-    exit_status run(ranks const& all, run_options const& asked)
-    {
-      run_options options = asked;
-      auto start = std::chrono::steady_clock::now();
-      all.attempt([&] { check_here(all, options); });
-      double const early_seconds = seconds_since(start);
-      start = std::chrono::steady_clock::now();
-      require_same_file(all, options.input);
-      if (options.sources) require_same_file(all, *options.sources);
-      auto both = read_both(options, [&](part_reader const& read) { return read_part(all, read); });
-      auto& mine = both.first; // names that lambdas capture with clang++ 14 too
-      named_points const* const sources = both.second ? &*both.second : nullptr;
-      point_set const* const source_points = sources ? &sources->points : nullptr;
-      double const read_seconds = all.greatest(seconds_since(start));
+      [[nodiscard]] int ranks() const override { return all_.size(); }
+      [[nodiscard]] bool is_first() const override { return all_.is_first(); }
+      void attempt(std::function<void()> const& f) const override { all_.attempt(f); }
+      [[noreturn]] void rethrow(error const& e, std::string const& before) const override
+      {
+        if (auto const* const agreed = dynamic_cast<agreed_error const*>(&e))
+          throw agreed_error(agreed->rank(), before + agreed->said(), e.kind(), e.code());
+        throw; // of this rank alone, and ends all
+      }
+      [[nodiscard]] bool any(bool here) const override { return all_.sum(std::uint64_t(here)) > 0; }
+      void sum(std::span<double> values) const override
+      {
+        auto const sums = all_.sum(std::vector<long double>(values.begin(), values.end()));
+        std::ranges::transform(sums, values.begin(),
+                               [](long double x) { return static_cast<double>(x); });
+      }
+      [[nodiscard]] double slowest(double seconds) const override { return all_.greatest(seconds); }
 
-      leaf_costs costs;
-      cut_options cut{.level = options.level,
-                      .max_leaf_size = options.max_leaf_size,
-                      .costs = &costs,
-                      .period = options.periodic};
-      all.attempt(
-          [&]
-          {
-            leave_out_velocities(options, mine.points);
-            check_axes(options.periodic, mine);
-            cut.box = choose_box(options, mine.points, source_points);
-          });
-      auto const taken = taken_of(options, mine, sources, cut.box);
-      if (all.is_first()) print_taken(taken);
-      start = std::chrono::steady_clock::now();
-      auto const step = share_machine(all, options.step);
-      if (!options.level && options.max_leaf_size == automatic)
-        all.attempt([&] { costs = leaf_costs_of(options, mine.points.dim); });
-      std::uint64_t merged = 0;
-      if (options.precision == precision::f32)
+      void check_early(run_options const& options) const override { check_here(all_, options); }
+      [[nodiscard]] named_points read(std::filesystem::path const& path,
+                                      part_reader const& read) const override
+      {
+        require_same_file(all_, path);
+        return read_part(all_, read);
+      }
+      [[nodiscard]] std::vector<double>
+      rounding_origins(named_points const& targets, named_points const* sources,
+                       std::vector<double> const& period) const override
       {
         threads here(1);
-        auto const origin = rounding_origins<float>(all, here, mine, sources, options.periodic);
-        options.has_origin = has_origin(origin);
-        merged = report_merged_over(all, mine, sources, origin);
+        return app::rounding_origins<float>(all_, here, targets, sources, period);
       }
-      if (options.motion)
-        return run_steps_over(all, options, std::move(mine), cut, step, read_seconds,
-                              early_seconds + seconds_since(start), merged);
-      auto const compute_in =
-          options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
-      auto result = compute_in(all, mine, sources, options.interaction, cut, step, options.check);
-      result.setup_seconds =
-          all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
-                       result.step.seconds - result.check_seconds);
-      result.merged = merged;
-      count_not_finite(all, result, mine.first);
-
-      std::string json;
-      if (all.is_first())
+      [[nodiscard]] std::uint64_t report_merged(named_points const& targets,
+                                                named_points const* sources,
+                                                std::span<double const> origin) const override
       {
-        print_summary(options, mine.points, source_points, result);
-        if (options.json)
-          json = json_of(options, mine.points, source_points, taken, result, read_seconds);
+        return report_merged_over(all_, targets, sources, origin);
       }
-      mine.points.outputs = std::move(result.outputs);
-      mine.points.output_names = std::move(result.output_names);
-      output_of_ranks files;
-      if (options.output)
-        files.write(all, *options.output, mine.points, {.precision = of_file(options)});
-      files.write_json(all, options.json, json);
-      files.commit(all, "written       ");
-      if (result.not_finite > 0 && all.is_first()) report_not_finite(options, result);
-      if (all.is_first()) report_rounding(options, result);
-      bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
-      return passed ? success : check_failed;
-    }
+      void prepare(run_options& options, named_points const& targets, named_points const*,
+                   cut_options& cut) override
+      {
+        options.step = share_machine(all_, options.step);
+        cut.costs = &costs_;
+        if (!options.level && options.max_leaf_size == automatic)
+          all_.attempt([&] { costs_ = leaf_costs_of(options, targets.points.dim); });
+      }
+      [[nodiscard]] run_result compute(run_options const& options, named_points const& targets,
+                                       named_points const* sources,
+                                       cut_options const& cut) const override
+      {
+        return compute_over(all_, options, targets, sources, cut);
+      }
+      void count_not_finite(run_result& result, std::uint64_t first_here) const override
+      {
+        run_host::count_not_finite(result, first_here);
+        bool const is_here = result.not_finite > 0;
+        result.first_not_finite =
+            all_.least(is_here ? first_here + result.first_not_finite : result.points);
+        result.not_finite = all_.sum(result.not_finite);
+      }
+
+      void start_runtime(run_options const& options) override
+      {
+        runtime_.emplace(all_, options.step);
+      }
+      [[nodiscard]] std::unique_ptr<motion> start(run_options const& options, named_points& of,
+                                                  cut_options const& cut,
+                                                  std::vector<double> factors) const override
+      {
+        return make_motion_over(all_, *runtime_, options, of, cut, std::move(factors));
+      }
+      [[nodiscard]] std::optional<std::filesystem::path>
+      write_frame(std::filesystem::path const& path, point_set const& points,
+                  write_options const& how) const override
+      {
+        output_of_ranks frame;
+        frame.write(all_, path, points, how);
+        frame.commit(all_);
+        return all_.is_first() ? std::optional(file_of_first(path)) : std::nullopt;
+      }
+
+      void write(run_options const& options, named_points const& of) override
+      {
+        if (options.output)
+          files_.write(all_, *options.output, of.points, {.precision = of_file(options)});
+      }
+      void commit(run_options const& options, std::string const& json) override
+      {
+        files_.write_json(all_, options.json, json);
+        files_.commit(all_, "written       ");
+      }
+
+    private:
+      app::ranks const& all_;
+      leaf_costs costs_;
+      std::optional<runtime_over> runtime_;
+      output_of_ranks files_;
+    };
   }
 
   exit_status run_over_ranks(run_options const& options, std::string const& written)
   {
     check_options(options);
-    return on_all_ranks(written, [&](ranks const& all) { return run(all, options); });
+    return on_all_ranks(written,
+                        [&](ranks const& all)
+                        {
+                          host_over host(all);
+                          return run(host, options);
+                        });
   }
 }

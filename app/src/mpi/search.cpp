@@ -175,14 +175,6 @@ namespace nearfield::app
       return rows;
     }
 
-    template <class T>
-    list_rows search_in(ranks const& all, named_points const& mine, search_options const& options,
-                        search_result& result)
-    {
-      return (mine.points.dim == 2 ? &search_in<T, 2> : &search_in<T, 3>)(all, mine, options,
-                                                                          result);
-    }
-
     exit_status search(ranks const& all, search_options const& options)
     {
       auto early = options; // the first rank alone writes
@@ -197,9 +189,9 @@ namespace nearfield::app
       auto const taken = taken_of(options, mine);
       if (all.is_first()) print_taken(taken);
       search_result result;
-      auto const rows =
-          (options.precision == precision::f32 ? &search_in<float>
-                                               : &search_in<double>)(all, mine, options, result);
+      auto const rows = with_types(options.precision, mine.points.dim,
+                                   [&]<class T, int Dim>()
+                                   { return search_in<T, Dim>(all, mine, options, result); });
 
       std::string json;
       if (all.is_first())
