@@ -36,6 +36,15 @@ namespace nearfield::app
            (!place_of_a.empty() && place_of_a == place(b));
   }
 
+  /// In lower case, with its dot.
+  inline std::string extension_of(std::filesystem::path const& path)
+  {
+    std::string extension = path.extension().string();
+    for (char& c : extension)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return extension;
+  }
+
   /// Throws nearfield::error if `path` cannot be written. For checks before a long computation.
   inline void check_writable_place(std::filesystem::path const& path)
   {

@@ -3,7 +3,6 @@
 #include "files.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace nearfield::app
 {
@@ -22,10 +21,9 @@ namespace nearfield::app
 
   std::filesystem::path frame_files::collection() const
   {
-    std::string extension = output_.extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return extension == ".vtu" ? std::filesystem::path(output_).replace_extension(".pvd")
-                               : std::filesystem::path();
+    return extension_of(output_) == ".vtu"
+               ? std::filesystem::path(output_).replace_extension(".pvd")
+               : std::filesystem::path();
   }
 
   void frame_files::check(std::vector<std::filesystem::path> const& others) const

@@ -244,9 +244,8 @@ namespace nearfield::app
   std::string json_of(search_options const& options, int dim, taken_files const& files,
                       search_result const& result, double read_seconds)
   {
-    json periodic = json::array(), seconds;
+    json seconds;
     seconds["read"] = number(read_seconds);
-    for (double const length : options.periodic) periodic.push_back(number(length));
     if (result.upload_seconds) seconds["upload"] = number(*result.upload_seconds);
     seconds["grid"] = number(result.grid_seconds);
     seconds["count"] = number(result.count_seconds);
@@ -263,7 +262,7 @@ namespace nearfield::app
                {"backend", name_of(options.backend)},
                {"workers", std::max(1, options.workers) * result.ranks},
                {"radius", number(options.radius)},
-               {"periodic", periodic},
+               {"periodic", array_of(options.periodic)},
                {"list", name_of(options.list)},
                {"pairs", result.pairs},
                {"mean_neighbours", number(result.mean_neighbours)},

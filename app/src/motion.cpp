@@ -34,9 +34,7 @@ namespace nearfield::app
         // the one place that makes a tree and sums over it
         auto field = compute(options_, step_, of_, nullptr, cut_);
         points.outputs = std::move(field.outputs);
-        for (auto& column : points.outputs)
-          for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors_[i];
-        check_finite(of_, points.outputs, "acceleration");
+        scale_to_accelerations(of_, factors_);
         count(std::move(field), seconds_since(start));
       }
 
@@ -82,6 +80,13 @@ namespace nearfield::app
                           " " + number_text(columns[d][i]) + " along " + "xyz"[d] +
                           "; give a smaller --dt, soften with --param eps=..., or use other units",
                       error_kind::invalid_data);
+  }
+
+  void scale_to_accelerations(named_points& of, std::vector<double> const& factors)
+  {
+    for (auto& column : of.points.outputs)
+      for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors[i];
+    check_finite(of, of.points.outputs, "acceleration");
   }
 
   std::unique_ptr<motion> make_motion(run_options const& options, execution_options const& step,

@@ -42,6 +42,9 @@ namespace nearfield::app
   void check_finite(named_points const& of, std::vector<std::vector<double>> const& columns,
                     char const* what);
 
+  /// Makes accelerations of the outputs, which are near fields. Throws nearfield::error as check_finite().
+  void scale_to_accelerations(named_points& of, std::vector<double> const& factors);
+
   /// What moves `of` from its present state: the points, which outlive it, have accelerations then. `factors` are those
   /// from near fields to accelerations. `step` says where: on a GPU alone, points stay there.
   std::unique_ptr<motion> make_motion(run_options const& options, execution_options const& step,

@@ -21,9 +21,7 @@ namespace nearfield::app
 
     list_format format_of(std::filesystem::path const& path)
     {
-      std::string extension = path.extension().string();
-      for (char& c : extension)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      auto const extension = extension_of(path);
       if (extension == ".csv") return list_format::csv;
       if (extension == ".npy") return list_format::npy;
       throw error("--output: " + path.string() + ": found extension '" + extension +

@@ -14,11 +14,6 @@ namespace nearfield::app
       from.clear();
     }
 
-    void leave_out(std::vector<std::string>& names, file_report& report)
-    {
-      move_to(report.left_out, names);
-    }
-
     // a, b, c, of many the first.
     std::string listed(std::vector<std::string> const& names)
     {
@@ -137,11 +132,11 @@ namespace nearfield::app
         move_to(report.masses, report.inputs); // as take_masses() does
       if (!options.motion && !(is_written && can_hold_velocities(*options.output)))
       {
-        leave_out(report.velocities, report);
-        leave_out(report.masses, report);
+        move_to(report.left_out, report.velocities);
+        move_to(report.left_out, report.masses);
       }
-      if (sources && from == &targets && !is_written) leave_out(report.inputs, report);
-      leave_out(report.outputs, report); // computed anew
+      if (sources && from == &targets && !is_written) move_to(report.left_out, report.inputs);
+      move_to(report.left_out, report.outputs); // computed anew
     }
     return files;
   }
@@ -151,7 +146,7 @@ namespace nearfield::app
     auto file = taken(from, options.periodic, false, std::nullopt);
     auto& report = file.report;
     for (auto* names : {&report.velocities, &report.masses, &report.inputs, &report.outputs})
-      leave_out(*names, report);
+      move_to(report.left_out, *names);
     return {std::move(file)};
   }
 

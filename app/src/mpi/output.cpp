@@ -39,10 +39,7 @@ namespace nearfield::app
 
   bool has_pieces(std::filesystem::path const& output)
   {
-    auto extension = output.extension().string();
-    std::ranges::transform(extension, extension.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return extension == ".vtu";
+    return extension_of(output) == ".vtu";
   }
 
   std::filesystem::path piece_of(std::filesystem::path const& output, int rank)

@@ -59,15 +59,8 @@ namespace nearfield::app
         all_.attempt(
             [&]
             {
-              auto const& outputs = field_.outputs();
-              points.outputs.resize(outputs.size());
-              for (std::size_t d = 0; d < outputs.size(); ++d)
-              {
-                points.outputs[d].resize(points.size());
-                for (std::size_t i = 0; i < points.size(); ++i)
-                  points.outputs[d][i] = factors_[i] * double(outputs[d][i]);
-              }
-              check_finite(of_, points.outputs, "acceleration");
+              points.outputs = in_double(std::vector(field_.outputs()));
+              scale_to_accelerations(of_, factors_);
             });
         run_result field;
         field.tree_seconds = field_.tree_seconds();
