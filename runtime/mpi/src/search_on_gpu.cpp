@@ -22,12 +22,12 @@ namespace nearfield::starpu_mpi::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void search_own(cuda_backend, distributed_cells<T, Dim> const&, count_pairs const&,     \
-                           pair_counts&);                                                          \
-  template void search_own(cuda_backend, distributed_cells<T, Dim> const&, to_coo const&,          \
-                           coo<T, Dim>&);                                                          \
-  template void search_own(cuda_backend, distributed_cells<T, Dim> const&, to_csr const&,          \
-                           csr<T, Dim>&);
+  template NEARFIELD_API void search_own(cuda_backend, distributed_cells<T, Dim> const&,           \
+                                         count_pairs const&, pair_counts&);                        \
+  template NEARFIELD_API void search_own(cuda_backend, distributed_cells<T, Dim> const&,           \
+                                         to_coo const&, coo<T, Dim>&);                             \
+  template NEARFIELD_API void search_own(cuda_backend, distributed_cells<T, Dim> const&,           \
+                                         to_csr const&, csr<T, Dim>&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }
