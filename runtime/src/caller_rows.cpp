@@ -21,29 +21,36 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<caller_rows_argument const&>(task.argument);
-        columns<T> const data(task.buffers[0], argument.n_columns);
+        int const n_columns = argument.n_columns;
+        void** const of_pieces = task.buffers + argument.data.size();
         nearfield::detail::column_pieces<T> pieces{};
         pieces.shift = argument.shift;
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
-          columns<T> const piece(task.buffers[1 + k], argument.n_columns);
+          columns<T> const piece(of_pieces[k], n_columns);
           pieces.first[k] = piece.first;
           pieces.rows[k] = piece.n;
-          if (argument.clears)
+          if (argument.to_caller)
             nearfield::detail::device_clear(
-                piece.first, std::size_t(piece.n) * argument.n_columns * sizeof(T), task.stream);
+                piece.first, std::size_t(piece.n) * n_columns * sizeof(T), task.stream);
         }
         index_type const* const list =
             argument.list ? argument.list
                           : reinterpret_cast<index_type const*>(
-                                STARPU_VECTOR_GET_PTR(task.buffers[1 + argument.n_pieces])) +
-                                argument.first;
-        if (argument.to_caller)
-          nearfield::detail::device_scatter_to_pieces<T>(task.stream, list, argument.n, data.first,
-                                                         data.n, pieces, argument.n_columns);
-        else
-          nearfield::detail::device_gather_from_pieces<T>(task.stream, list, argument.n, pieces,
-                                                          data.first, data.n, argument.n_columns);
+                                STARPU_VECTOR_GET_PTR(of_pieces[argument.n_pieces]));
+        for (std::size_t d = 0; d < argument.data.size(); ++d)
+        {
+          auto const& points = argument.points[d];
+          columns<T> const data(task.buffers[d], n_columns);
+          if (argument.to_caller)
+            nearfield::detail::device_scatter_to_pieces<T>(task.stream, list + points.begin,
+                                                           points.size(), data.first, data.n,
+                                                           pieces, n_columns);
+          else
+            nearfield::detail::device_gather_from_pieces<T>(task.stream, list + points.begin,
+                                                            points.size(), pieces, data.first,
+                                                            data.n, n_columns);
+        }
       }
     };
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 /// \file
 /// Tasks of a GPU that bring the caller's columns into the order of own points, and back. Columns are there in pieces of
@@ -19,12 +21,19 @@ namespace nearfield::starpu::detail
   struct caller_rows_argument : task_argument
   {
     bool to_caller = false; ///< or from it
-    bool clears = false;    ///< to_caller: sets the pieces to 0 before
     std::size_t n_pieces = 0;
     int n_columns = 0, shift = 0;     ///< a piece has 2^shift rows; the last one has what is left
     index_type const* list = nullptr; ///< in the memory of the GPU; null: a buffer has the list
-    index_type first = 0;             ///< of the list in the buffer
-    index_type n = 0;                 ///< rows; 0: there is no task
+    /// own points whose data the task reads or writes, and these data; none: there is no task
+    std::vector<nearfield::detail::point_interval> points;
+    std::vector<starpu_data_handle_t> data;
+
+    void add(nearfield::detail::point_interval const& of, starpu_data_handle_t its_data)
+    {
+      if (of.size() == 0) return;
+      points.push_back(of);
+      data.push_back(its_data);
+    }
   };
 
   /// Columns that the caller has pinned, which cross the bus from there, or to it.
@@ -41,8 +50,8 @@ namespace nearfield::starpu::detail
   template <class T>
   starpu_codelet& pinned_columns_codelet();
 
-  /// Row i of the data of a group, or of a chunk of sources, belongs to row list[i] of the caller, or to another rank's if that is no_row.
-  /// Buffers: the data, the pieces and, maybe, what has the list.
+  /// Own point i belongs to row list[i] of the caller, or to another rank's if that is no_row. All data in one task: each
+  /// needs all pieces. Pieces that it writes have 0 in other rows. Buffers: the data, the pieces and, maybe, the list.
   template <class T>
   starpu_codelet& caller_rows_codelet();
 }

@@ -116,13 +116,7 @@ namespace nearfield::starpu::detail
     int const gpus = starpu.n_gpus();
     if (made.where == backend::cuda && gpus == 1 && groups.has_one_set &&
         !groups.target_order.empty() && fits_with_columns(groups, step, made.form))
-    {
       made.gpu = starpu.first_gpu();
-      // no CPU worker waits for a group, so two suffice for a GPU that never drains
-      if (groups.is_for_gpus && groups.first_leaf.size() > 3)
-        regroup(
-            nearfield::detail::first_leaves_of_groups(groups, {.gpus = 1, .groups_per_gpu = 2}));
-    }
     // one GPU takes what another leaves it, several must end together
     if (made.where == backend::cuda && made.form == pair_form::mutual && groups.is_for_gpus &&
         gpus > 1)

@@ -279,18 +279,19 @@ namespace nearfield::starpu::detail
     one.submit();
   }
 
-  /// From pieces of the caller's columns to the data of a chunk, or back from those of a group.
+  /// From pieces of the caller's columns to the data of chunks, or back from those of groups.
   template <class T>
-  void step<T>::submit_caller_rows(caller_rows_argument& what, handle const& data,
-                                   handle caller_piece<T>::*pieces)
+  void step<T>::submit_caller_rows(caller_rows_argument& what, handle caller_piece<T>::*pieces)
   {
-    if (what.n == 0) return;
+    if (what.data.empty()) return;
+    auto const& all = parts_->pieces.all;
     task one(caller_rows_codelet<T>(),
-             1 + static_cast<unsigned>(parts_->pieces.all.size()) + (what.list == nullptr));
+             static_cast<unsigned>(what.data.size() + all.size()) + (what.list == nullptr));
     // rows from other ranks follow, by submit_copies()
-    one.add(data, what.to_caller ? STARPU_R : STARPU_W);
-    for (caller_piece<T> const& part : parts_->pieces.all)
-      one.add(part.*pieces, !what.to_caller ? STARPU_R : what.clears ? STARPU_W : STARPU_RW);
+    for (starpu_data_handle_t const data : what.data)
+      one.add(data, what.to_caller ? STARPU_R : STARPU_W);
+    for (caller_piece<T> const& part : all)
+      one.add(part.*pieces, what.to_caller ? STARPU_W : STARPU_R);
     if (!what.list) one.add(parts_->pieces.order, STARPU_R);
     one.set_argument(&what, sizeof(what));
     one.set_priority(first_of_all);
@@ -313,16 +314,18 @@ namespace nearfield::starpu::detail
   {
     auto& pieces = parts_->pieces;
     bool const takes = parts_->is_local && !pieces.all.empty();
-    if (takes) submit_pieces(pieces.pinned_x, &caller_piece<T>::x, &caller_piece<T>::collect_x);
+    if (takes)
+    {
+      submit_pieces(pieces.pinned_x, &caller_piece<T>::x, &caller_piece<T>::collect_x);
+      submit_caller_rows(parts_->take_x, &caller_piece<T>::x);
+      for (caller_piece<T> const& one : pieces.all)
+        starpu_data_invalidate_submit(one.x); // their memory may serve others
+    }
     starpu_codelet& collect =
         parts_->has_positions_on_gpu ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
-    for (step_sources<T>& one : parts_->sources)
-      if (takes)
-        submit_caller_rows(one.take_x, one.x, &caller_piece<T>::x);
-      else
+    if (!takes)
+      for (step_sources<T>& one : parts_->sources)
         submit_copy(collect, one.x, STARPU_W, one.collect_x);
-    if (takes) // their memory may serve others
-      for (caller_piece<T> const& one : pieces.all) starpu_data_invalidate_submit(one.x);
     for (step_targets<T>& one : parts_->targets)
       submit_copy(collect, one.x, STARPU_W, one.collect_x);
     for (step_layer<T>& one : parts_->layers)
@@ -362,11 +365,8 @@ namespace nearfield::starpu::detail
     if (!pieces.have_inputs)
       submit_pieces(pieces.pinned_q, &caller_piece<T>::q, &caller_piece<T>::collect_q);
     pieces.have_inputs = true;
-    for (step_sources<T>& one : parts_->sources)
-    {
-      submit_caller_rows(one.take_q, one.q.front(), &caller_piece<T>::q);
-      submit_copies(one.inputs, one.q.front(), where_);
-    }
+    submit_caller_rows(parts_->take_q, &caller_piece<T>::q);
+    for (step_sources<T>& one : parts_->sources) submit_copies(one.inputs, one.q.front(), where_);
     for (step_layer<T>& one : parts_->layers)
     {
       submit_copies(one.inputs, one.q_sent, where_);
@@ -437,8 +437,7 @@ namespace nearfield::starpu::detail
   {
     submit_halos();
     auto& pieces = parts_->pieces;
-    for (step_group<T>& one : parts_->groups)
-      submit_caller_rows(one.give, one.out, &caller_piece<T>::out);
+    submit_caller_rows(parts_->give, &caller_piece<T>::out);
     if (pieces.pinned_out)
       submit_pinned(*pieces.pinned_out, &caller_piece<T>::out, STARPU_RW);
     else

@@ -68,8 +68,7 @@ namespace nearfield::starpu::detail
                        collect_argument<T> caller_piece<T>::*collect);
     void submit_pinned(pinned_columns_argument<T>& what, handle caller_piece<T>::*data,
                        starpu_data_access_mode mode);
-    void submit_caller_rows(caller_rows_argument& what, handle const& data,
-                            handle caller_piece<T>::*pieces);
+    void submit_caller_rows(caller_rows_argument& what, handle caller_piece<T>::*pieces);
     void submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                     step_group<T>& to, step_list const& list, p2p_argument& argument, bool has_halo,
                     int priority);

@@ -408,7 +408,7 @@ namespace nearfield::starpu::detail
     for (step_sources<T>& one : sources)
     {
       finish(one.inputs, n_q(), copy_kind::scatter);
-      one.inputs.is_partial = one.take_q.n > 0;
+      one.inputs.is_partial = !take_q.data.empty();
     }
   }
 

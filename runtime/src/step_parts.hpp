@@ -82,8 +82,7 @@ namespace nearfield::starpu::detail
   struct step_sources
   {
     collect_argument<T> collect_x, collect_q;
-    caller_rows_argument take_x, take_q; ///< from pieces of the caller's columns; maybe none
-    copies inputs;                       ///< from peers
+    copies inputs; ///< from peers
     // none without points
     handle x;
     std::array<handle, 2> q; ///< the second set only where they are collected
@@ -101,7 +100,6 @@ namespace nearfield::starpu::detail
   struct step_group
   {
     p2p_argument inner, border;
-    caller_rows_argument give; ///< to pieces of the caller's columns; maybe none
     /// to the caller's columns, of one process: by a CPU worker, which adds halos; otherwise pieces bring them there
     std::optional<deliver_argument<T>> deliver;
     copies halos;                        ///< mutual: sums that other groups made for this one
@@ -213,6 +211,8 @@ namespace nearfield::starpu::detail
     nearfield::detail::task_plan plan;
     std::array<bool, 2> is_collected{}; ///< by set of inputs
     int newest_q = 0; ///< which of the two sets of inputs is that of the last step
+    caller_rows_argument take_x, take_q; ///< from pieces to chunks of sources
+    caller_rows_argument give;           ///< from groups to pieces
     // tasks know addresses of their members
     std::deque<step_sources<T>> sources;
     std::deque<step_targets<T>> targets; ///< of two sets

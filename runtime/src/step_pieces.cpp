@@ -79,31 +79,28 @@ namespace nearfield::starpu::detail
     if (is_local) pieces.order = list_of(tree.targets.order);
     auto const n_points =
         static_cast<index_type>(is_local ? tree.targets.order.size() : tree.targets.sent.size());
-    auto const rows = [&](nearfield::detail::point_interval const& of, std::size_t n_columns)
+    auto const rows = [&](std::size_t n_columns)
     {
-      caller_rows_argument made{{&watch}};
-      made.shift = piece_shift<T>(n_points);
+      caller_rows_argument made;
+      made.watch = &watch;
       made.n_pieces = pieces.all.size();
-      if (tree.caller_rows) made.list = tree.caller_rows + of.begin;
-      made.first = of.begin;
-      made.n = of.size();
       made.n_columns = static_cast<int>(n_columns);
-      made.work = double(made.n) * (2 * n_columns * sizeof(T) + sizeof(index_type));
+      made.shift = piece_shift<T>(n_points);
+      made.list = tree.caller_rows;
+      made.work = double(n_points) * (2 * n_columns * sizeof(T) + sizeof(index_type));
       return made;
     };
+    take_x = rows(n_x());
+    take_q = rows(n_q());
     for (std::size_t c = 0; c < sources.size(); ++c)
     {
-      if (is_local) sources[c].take_x = rows(plan.source_chunks[c], n_x());
-      sources[c].take_q = rows(plan.source_chunks[c], n_q());
+      if (is_local) take_x.add(plan.source_chunks[c], sources[c].x);
+      take_q.add(plan.source_chunks[c], sources[c].q.front());
     }
-    bool is_first = true;
+    give = rows(n_out());
+    give.to_caller = true;
     for (std::size_t g = 0; g < groups.size(); ++g)
-    {
-      if (groups[g].deliver) continue;
-      groups[g].give = rows(plan.targets[g], n_out());
-      groups[g].give.to_caller = true;
-      groups[g].give.clears = std::exchange(is_first, false);
-    }
+      if (!groups[g].deliver) give.add(plan.targets[g], groups[g].out);
   }
 
   template void step_parts<float>::make_pieces(index_type, int, bool);

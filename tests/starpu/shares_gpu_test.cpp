@@ -153,7 +153,7 @@ namespace
     step.wait();
     EXPECT_LE(p.difference(), 2e-6);
     EXPECT_THAT(step.statistics(), Each(ran_on("CUDA")));
-    EXPECT_EQ(step.n_tasks(), one_runtime().n_gpus() == 1 ? 2 : p.groups.size());
+    EXPECT_EQ(step.n_tasks(), p.groups.size());
   }
 
   TEST_F(starpu_shared_step, delivers_on_request_and_follows_positions)

@@ -23,7 +23,7 @@ namespace nearfield
     /// Groups per GPU. 0: 8, or fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs; with
     /// several GPUs 6e8, and as many for each.
     /// Few groups cost little to submit; with many, more CPU workers copy inputs and results between the
-    /// caller's arrays and the tasks. A step whose only GPU orders the caller's columns takes two.
+    /// caller's arrays and the tasks.
     int groups_per_gpu = 0;
   };
 
