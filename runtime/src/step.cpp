@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 namespace nearfield::starpu::detail
@@ -133,8 +132,8 @@ namespace nearfield::starpu::detail
       bool const is_proved =
           options_.delivery == delivery_choice::every_step && !parts_->collects_inputs;
       // those of CPU workers first: they are many, and asking for each takes time, in which the GPUs still compute
-      for (step_group<T> const& one : std::views::reverse(parts_->groups))
-        if (!is_proved || one.deliver) wait_for(one.out, "out");
+      for (auto one = parts_->groups.rbegin(); one != parts_->groups.rend(); ++one)
+        if (!is_proved || one->deliver) wait_for(one->out, "out");
       if (!is_proved || !parts_->has_one_set) wait_for_inputs();
       if (is_delivered_)
       {
