@@ -32,8 +32,8 @@ namespace nearfield::app
   std::vector<std::pair<std::string, double>>
   read_parameters(std::vector<std::string> const& texts);
 
-  /// Throws nearfield::error for options that contradict each other, or would have no effect, and completes those that
-  /// follow from others.
+  /// Sets the options that follow from others. Throws nearfield::error for options that contradict each other or would
+  /// have no effect.
   void complete(run_options& options);
   void complete(search_options& options);
 }

@@ -32,9 +32,9 @@ namespace nearfield::app
     [[nodiscard]] virtual int ranks() const { return 1; }
     /// Whether it says how far the run is, and what came of it.
     [[nodiscard]] virtual bool is_first() const { return true; }
-    /// Calls f, which asks nothing of others; what it throws on one it throws on all.
+    /// Calls f, which must not communicate. If f throws on one rank, all ranks throw that error.
     virtual void attempt(std::function<void()> const& f) const { f(); }
-    /// Throws the error anew with words before it, on those that have it.
+    /// On each rank that has the error, throws it again with `before` in front of its message.
     [[noreturn]] virtual void rethrow(error const& e, std::string const& before) const
     {
       throw error(before + e.what(), e.kind(), e.code());
@@ -44,7 +44,7 @@ namespace nearfield::app
     /// The greatest.
     [[nodiscard]] virtual double slowest(double seconds) const { return seconds; }
 
-    /// The checks that need no input file; asks nothing of others. Starts CUDA, if it is asked for.
+    /// Makes the checks that need no input file, without communication. Starts CUDA if the options ask for it.
     virtual void check_early(run_options const& options) const;
     /// The points of the file that are to be here.
     [[nodiscard]] virtual named_points read(std::filesystem::path const&,
@@ -60,7 +60,7 @@ namespace nearfield::app
     [[nodiscard]] virtual std::uint64_t report_merged(named_points const& targets,
                                                       named_points const* sources,
                                                       std::span<double const> origin) const;
-    /// Chooses where steps run and, if it is automatic, the leaf size or what it is chosen by, before StarPU starts.
+    /// Chooses where steps run, before StarPU starts. If the leaf size is automatic, chooses it or measures its costs.
     virtual void prepare(run_options& options, named_points const& targets,
                          named_points const* sources, cut_options& cut);
     /// The near field, as compute().

@@ -23,7 +23,7 @@ namespace nearfield::starpu::detail
   class NEARFIELD_API step final : public any_step<T>
   {
   public:
-    /// look() gives the tree as it is then; others is null in one process.
+    /// look() returns the tree in its present state. In one process `others` is null, and look() is called once.
     step(runtime const& s, std::function<step_tree<T>()> look, kernel<T> const& interaction,
          step_columns<T> const& of_caller, step_options const& how,
          std::unique_ptr<messages> others = nullptr);
@@ -33,13 +33,13 @@ namespace nearfield::starpu::detail
     void deliver() override;
     void wait() override;
     void wait_for_inputs() override;
-    /// With one process the tree stands; of a rank it is another, for which tasks are made.
+    /// One process keeps its tree. A rank has a new tree, for which this makes tasks.
     void positions_changed() override;
     void inputs_changed() override;
     [[nodiscard]] pair_form form() const override { return form_; }
     [[nodiscard]] std::size_t n_tasks() const override;
     [[nodiscard]] std::vector<worker_tasks> statistics() const override;
-    /// What P2P tasks took since the tasks were made: the mean over the workers that run them. Of ranks.
+    /// Ranks only: the time of P2P tasks since the tasks were made, as the mean over the workers that run them.
     [[nodiscard]] double seconds();
 
   private:
@@ -86,7 +86,7 @@ namespace nearfield::starpu::detail
     std::function<step_tree<T>()> look_;
     std::unique_ptr<messages> others_;
     nearfield::detail::gpu_clock clock_;
-    // decided last, even if the tasks could not be made then
+    // of the last division, even if making its tasks failed
     backend where_ = backend::simd;
     pair_form form_ = pair_form::one_sided;
     list_codelets inner_, border_;
