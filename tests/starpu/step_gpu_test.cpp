@@ -143,10 +143,13 @@ namespace
     auto const leaves = build_tree(start.view(), {.max_leaf_size = 40});
     auto const groups = group_leaves(leaves, {.gpus = 1});
     for (bool const is_pinned : {false, true})
-      for (auto const& [accumulate, delivery] : {std::pair(false, delivery_choice::every_step),
-                                                 {true, delivery_choice::every_step},
-                                                 {false, delivery_choice::on_request}})
+      for (auto const& variant : {std::pair(false, delivery_choice::every_step),
+                                  {true, delivery_choice::every_step},
+                                  {false, delivery_choice::on_request}})
       {
+        // clang 14 lets no lambda have a structured binding
+        bool const accumulate = variant.first;
+        delivery_choice const delivery = variant.second;
         SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate
                                         << ", delivery " << int(delivery));
         pinned_columns<float> const x(3, n, is_pinned), q(2 * K::n_in, n, is_pinned),
