@@ -1,7 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "plan.hpp"
+#include "kernels/src/p2p/plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>

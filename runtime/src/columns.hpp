@@ -22,15 +22,6 @@ namespace nearfield::starpu::detail
             static_cast<index_type>(n_columns))
     {}
 
-    /// Columns of n points each in the memory of the caller.
-    static columns at(T* first, index_type n)
-    {
-      columns made;
-      made.first = first;
-      made.n = n;
-      return made;
-    }
-
     [[nodiscard]] T* operator[](int column) const
     {
       return first + static_cast<std::size_t>(column) * n;

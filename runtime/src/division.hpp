@@ -1,7 +1,7 @@
 #pragma once
 
 #include "fit_memory.hpp"
-#include "plan.hpp"
+#include "task_plan.hpp"
 
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/starpu/kernel_of.hpp>

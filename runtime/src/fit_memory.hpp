@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan.hpp"
+#include "kernels/src/p2p/plan.hpp"
 
 #include <nearfield/core/config.hpp>
 

@@ -1,6 +1,6 @@
 #include <nearfield/starpu/group_leaves.hpp>
 
-#include "shares.hpp"
+#include "kernels/src/p2p/groups.hpp"
 
 #include <nearfield/core/error.hpp>
 

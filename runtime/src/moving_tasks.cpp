@@ -1,17 +1,15 @@
 #include "moving_tasks.hpp"
 
 #include "cpu_workers.hpp"
-#include "list_tasks.hpp"
-#include "reorder.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
+#include <nearfield/p2p/near_field.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace nearfield::starpu::detail
@@ -47,22 +45,6 @@ namespace nearfield::starpu::detail
         }
       }
     };
-
-    /// Brings columns into the order of a tree.
-    template <class T>
-    void gather(executor& on, soa<T const, run_time_columns> const& from,
-                std::span<index_type const> order, columns<T> const& to)
-    {
-      constexpr std::size_t part = std::size_t(1) << 15;
-      on.run(static_cast<int>((order.size() + part - 1) / part),
-             [&](int p)
-             {
-               std::size_t const begin = static_cast<std::size_t>(p) * part;
-               gather_columns<T>(from, order.subspan(begin, std::min(part, order.size() - begin)),
-                                 to, static_cast<index_type>(begin));
-             });
-    }
-
   }
 
   /// The columns of a task: those of the targets and, of two sets, of the sources.
@@ -189,81 +171,27 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::prepare(executor& on, task_columns const& given, std::uint64_t round)
-  {
-    if (round_ == round) return;
-    round_ = 0;
-    tree_ = points->on_host(on, round, given.points);
-    auto const groups = group_leaves(*tree_);
-    plan_ = form_on_cpu() == pair_form::mutual
-                ? nearfield::detail::plan_mutual(groups.view(), false, 1, &on)
-                : nearfield::detail::plan_gather(groups.view(), false, 1, &on);
-    sources_.resize(given.n_sources(), Dim);
-    gather(on, given.y(), tree_->source_order(), sources_.columns());
-    if (!has_one_set())
-    {
-      targets_.resize(given.n_targets(), Dim);
-      gather(on, given.x(), tree_->target_order(), targets_.columns());
-    }
-    round_ = round;
-  }
-
-  template <class T, int Dim>
-  void moving_work_of<T, Dim>::compute_group(std::size_t g, task_columns const& given,
-                                             moving_argument<T> const& argument,
-                                             p2p_kernels<T> const& kernels)
-  {
-    auto const& group = plan_.groups[g];
-    bool const is_mutual = form_on_cpu() == pair_form::mutual;
-    int const n_out = given.out().width();
-    list_data<T> data{*this->k.type, group.head, {group.head, group.list.data()}, given.n_rhs};
-    out_[g].resize(group.targets.size(), n_out);
-    data.out = out_[g].columns();
-    if (is_mutual)
-    {
-      halo_[g].resize(std::max<index_type>(1, group.halo_size), n_out);
-      data.halo = halo_[g].columns();
-    }
-    for (index_type b = 0; b < group.head.n_sources; ++b)
-    {
-      data.x.push_back(sources_.read());
-      data.q.push_back(q_.read());
-    }
-    if (!has_one_set()) data.x.push_back(targets_.read());
-    run_list(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
-  }
-
-  template <class T, int Dim>
-  void moving_work_of<T, Dim>::deliver(std::size_t g, task_columns const& given) const
-  {
-    auto const& group = plan_.groups[g];
-    deliver_group<T>({{},
-                      given.out(),
-                      tree_->target_order().subspan(group.targets.begin, group.targets.size()),
-                      group.pieces,
-                      options_.accumulate},
-                     out_[g].read(),
-                     [&](std::size_t h) { return halo_[group.reached_from[h]].read(); });
-  }
-
-  template <class T, int Dim>
   void moving_work_of<T, Dim>::run_on_cpu(task_columns const& given,
                                           moving_argument<T> const& argument,
-                                          p2p_kernels<T> const& kernels)
+                                          p2p_kernels<T> const& kernels) const
   {
     task_workers on;
-    prepare(on, given, argument.round);
-    q_.resize(given.n_sources(), given.q().width());
-    gather(on, given.q(), tree_->source_order(), q_.columns());
-    std::size_t const n = plan_.groups.size();
-    out_.resize(n);
-    halo_.resize(n);
-    on.run(static_cast<int>(n),
-           [&](int turn) {
-             compute_group(plan_.by_priority[static_cast<std::size_t>(turn)], given, argument,
-                           kernels);
-           });
-    on.run(static_cast<int>(n), [&](int g) { deliver(static_cast<std::size_t>(g), given); });
+    auto const tree = points->on_host(on, argument.round, given.points);
+    bool const is_mutual = form_on_cpu() == pair_form::mutual;
+    nearfield::detail::list_step<T> const step{&on,
+                                               is_mutual ? kernels.mutual : kernels.one_sided,
+                                               argument.k,
+                                               argument.tests_for_zero,
+                                               given.n_rhs,
+                                               is_mutual,
+                                               {.accumulate = options_.accumulate}};
+    if (has_one_set())
+      step.run_sorted(tree->target_order(), tree->targets(),
+                      is_mutual ? tree->half_interactions() : tree->interactions(), given.x(),
+                      given.q(), given.out());
+    else
+      step.run_sorted(tree->target_order(), tree->source_order(), tree->targets(),
+                      tree->interactions(), given.x(), given.y(), given.q(), given.out());
   }
 
   template <class T>

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "columns.hpp"
 #include "moving_points.hpp"
 #include "p2p_codelet.hpp"
 #include "p2p_sides.hpp"
-#include "plan.hpp"
 
 #include <nearfield/p2p/form.hpp>
 #include <nearfield/starpu/near_field.hpp>
@@ -12,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 /// \file
 /// The task of a step over a moving_tree.
@@ -47,30 +44,6 @@ namespace nearfield::starpu::detail
 
     kernel<T> const k;
     monitor watch;
-  };
-
-  /// Columns of n values in the order of a tree, in memory that is kept between steps.
-  template <class T>
-  class sorted_memory
-  {
-  public:
-    void resize(std::size_t n, int n_columns)
-    {
-      n_ = static_cast<index_type>(n);
-      values_.resize(n * static_cast<std::size_t>(n_columns));
-    }
-    [[nodiscard]] detail::columns<T> columns()
-    {
-      return detail::columns<T>::at(values_.data(), n_);
-    }
-    [[nodiscard]] detail::columns<T const> read() const
-    {
-      return detail::columns<T const>::at(values_.data(), n_);
-    }
-
-  private:
-    index_type n_ = 0;
-    std::vector<T> values_;
   };
 
   /// The work of steps over points of Dim dimensions.
@@ -112,22 +85,9 @@ namespace nearfield::starpu::detail
     void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,
                     cuda_kernels<T> const& kernels, cuda_stream stream) const;
     void run_on_cpu(task_columns const& given, moving_argument<T> const& argument,
-                    p2p_kernels<T> const& kernels);
-
-    // the parts of run_on_cpu
-    void prepare(executor& on, task_columns const& given, std::uint64_t round);
-    void compute_group(std::size_t g, task_columns const& given, moving_argument<T> const& argument,
-                       p2p_kernels<T> const& kernels);
-    void deliver(std::size_t g, task_columns const& given) const;
+                    p2p_kernels<T> const& kernels) const;
 
     step_options options_;
-
-    // on CPUs, for the next step
-    std::uint64_t round_ = 0; ///< of the next four
-    std::shared_ptr<tree<Dim> const> tree_;
-    nearfield::detail::step_plan plan_;
-    sorted_memory<T> sources_, targets_, q_;
-    std::vector<sorted_memory<T>> out_, halo_; ///< by group
   };
 
   /// The codelet; its buffers are those of array_form inner or outer, with outputs that it may overwrite.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "kernels/src/p2p/task_list.hpp"
 #include "rates.hpp"
-#include "task_list.hpp"
 
 #include <nearfield/starpu/kernel_of.hpp>
 

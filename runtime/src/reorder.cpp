@@ -2,6 +2,8 @@
 
 #include "columns.hpp"
 
+#include <nearfield/tree/permutation.hpp>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,6 +22,19 @@ namespace nearfield::starpu::detail
               .is_counted = false};
     }
 
+    /// chunk(i, c) = from[c][order[i]]
+    template <class T>
+    void gather_columns(strided<T const, run_time_columns> const& from,
+                        std::span<index_type const> order, columns<T> const& chunk)
+    {
+      for (int c = 0; c < from.columns().width(); ++c)
+      {
+        auto const column = from[c];
+        T* const out = chunk[c];
+        for (std::size_t i = 0; i < order.size(); ++i) out[i] = column[order[i]];
+      }
+    }
+
     template <class T>
     class collect : public codelet
     {
@@ -29,7 +44,7 @@ namespace nearfield::starpu::detail
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
         columns<T> const chunk(task.buffers[0], argument.from.columns().width());
-        if (!argument.points) return gather_columns(argument.from, argument.order, chunk, 0);
+        if (!argument.points) return gather_columns(argument.from, argument.order, chunk);
         for (int c = 0; c < argument.from.columns().width(); ++c)
           for (index_type i = 0; i < argument.points->size(); ++i)
             chunk[c][i] = argument.from[c][argument.points->begin + i];
@@ -47,9 +62,40 @@ namespace nearfield::starpu::detail
         int const n_columns = argument.to.columns().width();
         if (argument.points)
           return deliver_points(argument, columns<T const>(task.buffers[0], n_columns));
-        deliver_group(argument, columns<T const>(task.buffers[0], n_columns),
-                      [&](std::size_t halo)
-                      { return columns<T const>(task.buffers[1 + halo], n_columns); });
+        deliver_group(argument, task, columns<T const>(task.buffers[0], n_columns));
+      }
+
+      static void deliver_group(deliver_argument<T> const& what, running_task const& task,
+                                columns<T const> const& out)
+      {
+        int const n_columns = what.to.columns().width();
+        std::vector<T> with_halos;
+        for (int c = 0; c < n_columns; ++c)
+        {
+          T const* sums = out[c];
+          if (!what.pieces.empty())
+          {
+            with_halos.assign(sums, sums + out.n);
+            sums = with_halos.data();
+          }
+          for (auto const& piece : what.pieces)
+          {
+            // pointers: an index of 32 bits may wrap, which keeps the compiler from vectorising
+            columns<T const> const halo(task.buffers[1 + piece.halo], n_columns);
+            T* const sum = with_halos.data() + piece.begin;
+            T const* const from = halo[c] + piece.halo_begin;
+            for (index_type i = 0; i < piece.size; ++i) sum[i] += from[i];
+          }
+          auto const add = [](T& to, T sum)
+          {
+            to += sum;
+          };
+          if (what.accumulate)
+            nearfield::detail::put_in_order(what.order, sums, what.to[c], add);
+          else
+            nearfield::detail::put_in_order(what.order, sums, what.to[c],
+                                            nearfield::detail::assign{});
+        }
       }
 
       static void deliver_points(deliver_argument<T> const& what, columns<T const> const& out)

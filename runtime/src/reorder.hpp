@@ -1,16 +1,13 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "columns.hpp"
-#include "plan.hpp"
+#include "kernels/src/p2p/plan.hpp"
 
 #include <nearfield/core/soa.hpp>
-#include <nearfield/tree/permutation.hpp>
 
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 /// \file
 /// Tasks that copy between the caller's arrays, in the caller's order, and the data of a step, in tree order.
@@ -18,19 +15,6 @@
 
 namespace nearfield::starpu::detail
 {
-  /// to(begin + i, c) = from[c][order[i]]
-  template <class T>
-  void gather_columns(strided<T const, run_time_columns> const& from,
-                      std::span<index_type const> order, columns<T> const& to, index_type begin)
-  {
-    for (int c = 0; c < from.columns().width(); ++c)
-    {
-      auto const column = from[c];
-      T* const out = to[c] + begin;
-      for (std::size_t i = 0; i < order.size(); ++i) out[i] = column[order[i]];
-    }
-  }
-
   /// chunk(i, c) = from[c][order[i]], or from[c][points->begin + i]
   template <class T>
   struct collect_argument : task_argument
@@ -57,38 +41,6 @@ namespace nearfield::starpu::detail
     std::optional<nearfield::detail::point_interval> points =
         std::nullopt; ///< in place of an order
   };
-
-  /// Does so on the calling thread; halos(h) are the columns of halo h.
-  template <class T, class Halos>
-  void deliver_group(deliver_argument<T> const& what, columns<T const> const& out,
-                     Halos const& halos)
-  {
-    std::vector<T> with_halos;
-    for (int c = 0; c < what.to.columns().width(); ++c)
-    {
-      T const* sums = out[c];
-      if (!what.pieces.empty())
-      {
-        with_halos.assign(sums, sums + out.n);
-        sums = with_halos.data();
-      }
-      for (auto const& piece : what.pieces)
-      {
-        // pointers: an index of 32 bits may wrap, which keeps the compiler from vectorising
-        T* const sum = with_halos.data() + piece.begin;
-        T const* const halo = columns<T const>(halos(piece.halo))[c] + piece.halo_begin;
-        for (index_type i = 0; i < piece.size; ++i) sum[i] += halo[i];
-      }
-      auto const add = [](T& to, T sum)
-      {
-        to += sum;
-      };
-      if (what.accumulate)
-        nearfield::detail::put_in_order(what.order, sums, what.to[c], add);
-      else
-        nearfield::detail::put_in_order(what.order, sums, what.to[c], nearfield::detail::assign{});
-    }
-  }
 
   /// Buffers: out, then the halos that reach it.
   template <class T>

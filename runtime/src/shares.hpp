@@ -1,8 +1,9 @@
 #pragma once
 
+#include "kernels/src/p2p/groups.hpp"
+
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -47,16 +48,6 @@ namespace nearfield::detail
   /// The share with which such a step ends first. It is 0 or 1 unless sharing saves enough of the step and more time
   /// than tasks cost.
   NEARFIELD_API cpu_share share_of_cpus(step_size const& step, step_workers const& workers);
-
-  /// sums[b]: the directed pairs of the leaves before b, as tasks of that form count them (mutual: those of the half
-  /// list), and 1 for each leaf, so that one without pairs belongs to a group too. With threads, if there are some.
-  NEARFIELD_API std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form,
-                                                    executor* on = nullptr);
-
-  /// Cuts the leaves up to `end` that no group has yet into n groups with about equal numbers of pairs, fewer if there
-  /// are fewer leaves.
-  void cut_evenly(std::vector<double> const& sums, index_type end, std::size_t n,
-                  std::vector<index_type>& first_leaf);
 
   /// The first leaves of as many groups, cut with about equal numbers of pairs of that form. Where the form is mutual a pair
   /// of two groups belongs to the first of them, so groups of equal one-sided pairs differ by the pairs between them.

@@ -1,6 +1,6 @@
 #include "environment.hpp"
+#include "kernels/src/p2p/plan.hpp"
 #include "points.hpp"
-#include "runtime/src/plan.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
 

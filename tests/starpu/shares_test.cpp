@@ -1,7 +1,7 @@
 // Shares for given rates: what the GPUs and CPU workers of a step get, without any of them.
 
+#include "kernels/src/p2p/plan.hpp"
 #include "points.hpp"
-#include "runtime/src/plan.hpp"
 #include "runtime/src/shares.hpp"
 
 #include <nearfield/tree/build_tree.hpp>

@@ -2,8 +2,8 @@
 
 #include "busy_workers.hpp"
 #include "environment.hpp"
+#include "kernels/src/p2p/plan.hpp"
 #include "runtime/src/list_tasks.hpp"
-#include "runtime/src/plan.hpp"
 #include "step_problem.hpp"
 
 #include <nearfield/p2p/simd.hpp>

@@ -1,5 +1,9 @@
 #include <nearfield/p2p/near_field.hpp>
 
+#include "group_job.hpp"
+#include "groups.hpp"
+#include "plan.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -102,30 +106,6 @@ namespace nearfield::detail
               });
     }
 
-    /// The first boxes of parts with about equal numbers of pairs, several for each thread: they take unequal time.
-    std::vector<index_type> cut_boxes(executor const& on, boxes const& targets,
-                                      interaction_list const& list)
-    {
-      index_type const n = targets.size();
-      std::vector<double> before(std::size_t(n) + 1, 0.);
-      for (index_type b = 0; b < n; ++b)
-      {
-        double sources = 1. + list.own[b].end - list.own[b].begin;
-        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
-        before[b + std::size_t(1)] = before[b] + (1. + targets.count(b)) * sources;
-      }
-      int const n_parts = 8 * on.workers();
-      std::vector<index_type> first{0};
-      for (int p = 1; p < n_parts; ++p)
-      {
-        auto const cut = std::lower_bound(before.begin(), before.end(), before[n] * p / n_parts);
-        if (auto const b = static_cast<index_type>(cut - before.begin()); b > first.back() && b < n)
-          first.push_back(b);
-      }
-      first.push_back(n);
-      return first;
-    }
-
     /// Columns in the order of boxes, made from those of a view that `order` indexes.
     template <class T>
     class sorted_columns
@@ -178,19 +158,6 @@ namespace nearfield::detail
       std::vector<T*> columns_;
     };
 
-    template <class T>
-    p2p_job<T> job_of(list_step<T> const& step, boxes const& targets, interaction_list const& list)
-    {
-      p2p_job<T> job;
-      static_cast<list_view&>(job) = {targets.offsets.data(), list.own.data(), list.offsets.data(),
-                                      list.ranges.data(), list.shifts.data()};
-      job.last_box = targets.size();
-      job.tests_for_zero = step.tests_for_zero;
-      job.ranges_may_coincide = step.options.ranges_may_coincide;
-      job.n_rhs = step.n_rhs;
-      return job;
-    }
-
     /// Sets outputs [begin, end) to zero.
     template <class T>
     void clear(any_columns<T> const& out, std::size_t begin, std::size_t end)
@@ -205,36 +172,143 @@ namespace nearfield::detail
       }
     }
 
+    /// Targets x with outputs, and sources y with inputs; of one set the same points.
     template <class T>
-    void start(list_step<T> const& step, p2p_job<T> job, boxes const& targets,
-               interaction_list const& list, any_columns<T const> const& x,
-               any_columns<T const> const& y, any_columns<T const> const& q,
-               any_columns<T> const& out, p2p_strides const& strides)
+    struct step_columns
     {
+      any_columns<T const> const &x, &y, &q;
+      any_columns<T> const& out;
+
+      [[nodiscard]] p2p_strides strides() const
+      {
+        return {x.stride(), q.stride(), out.stride(), y.stride(), q.stride(), out.stride()};
+      }
+    };
+
+    /// A job without boxes and columns.
+    template <class T>
+    p2p_job<T> job_of(list_step<T> const& step)
+    {
+      p2p_job<T> job;
+      job.tests_for_zero = step.tests_for_zero;
+      job.ranges_may_coincide = step.options.ranges_may_coincide;
+      job.n_rhs = step.n_rhs;
+      return job;
+    }
+
+    /// No two parts add to the same outputs, or there is one.
+    template <class T>
+    void run_parts(list_step<T> const& step, leaf_groups_view const& leaves,
+                   step_columns<T> const& columns)
+    {
+      auto const& [x, y, q, out] = columns;
+      interaction_list const& list = step.is_mutual ? leaves.half : leaves.full;
+      p2p_job<T> job = job_of(step);
+      static_cast<list_view&>(job) = {leaves.targets.offsets.data(), list.own.data(),
+                                      list.offsets.data(), list.ranges.data(), list.shifts.data()};
+      job.own_is_self = leaves.has_one_set;
       job.target_x = x.columns().data();
       job.source_x = y.columns().data();
-      job.source_q = q.columns().data();
-      job.target_out = out.columns().data();
+      job.source_q = job.target_q = q.columns().data();
+      job.target_out = job.source_out = out.columns().data();
+      p2p_strides const strides = columns.strides();
       if (x.stride() != 1 || y.stride() != 1 || q.stride() != 1 || out.stride() != 1)
         job.strides = &strides;
-      auto const run = [&](index_type first, index_type last)
+      auto const run = [&step, &job, &leaves, &to = out](index_type first, index_type last)
       {
         p2p_job<T> part = job;
         part.first_box = first;
         part.last_box = last;
         if (!step.options.accumulate && last > 0)
-          clear(out, targets.offsets[first], targets.offsets[last]);
+          clear(to, leaves.targets.offsets[first], leaves.targets.offsets[last]);
         step.kernel(step.interaction, part);
       };
-      if (!step.threads) return run(0, targets.size());
-      auto const first = cut_boxes(*step.threads, targets, list);
+      index_type const n = leaves.targets.size();
+      if (!step.threads) return run(0, n);
+      constexpr std::size_t parts_of_thread = 8; // they take unequal time
+      std::vector<index_type> first{0};
+      cut_evenly(cumulated_pairs(leaves, pair_form::one_sided, step.threads), n,
+                 parts_of_thread * static_cast<std::size_t>(step.threads->workers()), first);
       step.threads->run(static_cast<int>(first.size() - 1),
                         [&](int p) { run(first[p], first[p + 1]); });
     }
-  }
 
-  namespace
-  {
+    /// The form mutual on threads: a group of boxes adds to its own points and, in place of points of later groups, to
+    /// a halo; then each group adds what halos have for it. Groups and the order of sums do not depend on the threads.
+    template <class T>
+    class mutual_groups
+    {
+    public:
+      mutual_groups(list_step<T> const& step, leaf_groups_view leaves,
+                    step_columns<T> const& columns)
+          : step_(step), columns_(columns)
+      {
+        constexpr double least_pairs = 1e6, most_groups = 512;
+        std::vector<double> const pairs = cumulated_pairs(leaves, pair_form::mutual, step.threads);
+        double const n = std::clamp(pairs.back() / least_pairs, 1., most_groups);
+        std::vector<index_type> first{0};
+        cut_evenly(pairs, leaves.targets.size(), static_cast<std::size_t>(n), first);
+        leaves.first_leaf = first;
+        plan_ = plan_mutual(leaves, false, 1, step.threads);
+        halos_.resize(plan_.groups.size());
+      }
+
+      void run()
+      {
+        int const n = static_cast<int>(plan_.groups.size());
+        step_.threads->run(n, [&](int turn) { compute(plan_.by_priority[unsigned(turn)]); });
+        step_.threads->run(n, [&](int group) { add_halos(plan_.groups[unsigned(group)]); });
+      }
+
+    private:
+      /// The column of a halo, with the stride of the outputs.
+      [[nodiscard]] T* halo_column(std::size_t g, int c) const
+      {
+        return halos_[g].get() + static_cast<std::size_t>(c) * halo_values(g);
+      }
+      [[nodiscard]] std::size_t halo_values(std::size_t g) const
+      {
+        return plan_.groups[g].halo_size * static_cast<std::size_t>(columns_.out.stride());
+      }
+
+      void compute(std::size_t g)
+      {
+        auto const& [x, y, q, out] = columns_;
+        group_plan const& group = plan_.groups[g];
+        int const n_out = width_of(out);
+        halos_[g] = std::make_unique<T[]>(halo_values(g) * static_cast<std::size_t>(n_out));
+        std::vector<T*> sums, halo;
+        for (int c = 0; c < n_out; ++c)
+        {
+          sums.push_back(&out[c][group.targets.begin]);
+          halo.push_back(halo_column(g, c));
+        }
+        if (!step_.options.accumulate) clear(out, group.targets.begin, group.targets.end);
+        run_group<T>(step_.kernel, step_.interaction, job_of(step_), group.head,
+                     {group.head, group.list.data()},
+                     {width_of(x), width_of(q), n_out, x.columns().data(), q.columns().data(),
+                      sums.data(), halo.data(), columns_.strides()});
+      }
+
+      void add_halos(group_plan const& group) const
+      {
+        for (int c = 0; c < width_of(columns_.out); ++c)
+          for (halo_piece const& piece : group.pieces)
+          {
+            std::size_t const from = group.reached_from[piece.halo];
+            std::ptrdiff_t const stride = columns_.out.stride();
+            T const* const halo = halo_column(from, c) + piece.halo_begin * stride;
+            T* const sum = &columns_.out[c][group.targets.begin + piece.begin];
+            for (index_type i = 0; i < piece.size; ++i) sum[i * stride] += halo[i * stride];
+          }
+      }
+
+      list_step<T> const& step_;
+      step_columns<T> const columns_;
+      step_plan plan_;
+      std::vector<std::unique_ptr<T[]>> halos_; ///< by group
+    };
+
     constexpr char const* function = "near_field";
   }
 
@@ -247,16 +321,13 @@ namespace nearfield::detail
     check_list(function, points, list, x.size(), x.size());
     check_own_ranges(function, points, list);
     if (is_mutual) check_half(function, points, list);
-    if (is_mutual && threads)
-      throw error("near_field: in the form mutual boxes add to each other's outputs, which takes "
-                  "one thread: give simd, or the form one_sided");
-    auto job = job_of(*this, points, list);
-    job.own_is_self = true;
-    job.target_q = q.columns().data();
-    job.source_out = out.columns().data();
-    p2p_strides const strides{x.stride(), q.stride(), out.stride(),
-                              x.stride(), q.stride(), out.stride()};
-    start(*this, job, points, list, x, x, q, out, strides);
+    leaf_groups_view leaves;
+    leaves.targets = leaves.sources = points;
+    leaves.full = leaves.half = list;
+    if (is_mutual && threads && x.size() > 0)
+      mutual_groups<T>(*this, leaves, {x, x, q, out}).run();
+    else
+      run_parts<T>(*this, leaves, {x, x, q, out});
   }
 
   template <class T>
@@ -266,8 +337,11 @@ namespace nearfield::detail
   {
     check_two_sets(function, x, y, q, out);
     check_list(function, targets, list, x.size(), y.size());
-    start(*this, job_of(*this, targets, list), targets, list, x, y, q, out,
-          {x.stride(), 1, out.stride(), y.stride(), q.stride(), 1});
+    leaf_groups_view leaves;
+    leaves.has_one_set = false;
+    leaves.targets = targets;
+    leaves.full = list;
+    run_parts<T>(*this, leaves, {x, y, q, out});
   }
 
   template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "runtime/src/fit_memory.hpp"
-#include "runtime/src/plan.hpp"
+#include "runtime/src/task_plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/starpu/group_leaves.hpp>

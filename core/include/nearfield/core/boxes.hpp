@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -97,6 +98,26 @@ namespace nearfield
     leaves.half_interactions();
     leaves.target_order();
     leaves.source_order();
+  };
+
+  /// The leaves of a tree and how they are grouped; a group is some consecutive leaves. Its
+  /// members are views into the tree, which must outlive them.
+  struct leaf_groups_view
+  {
+    /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
+    std::span<index_type const> first_leaf;
+    /// sized for GPUs by default: a step may give CPU workers groups of their own
+    bool is_for_gpus = false;
+    /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
+    index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
+    bool has_one_set = true; ///< targets and sources are the same points
+    boxes targets;           ///< the targets of each leaf
+    boxes sources;           ///< the sources of each leaf
+    interaction_list full;   ///< each leaf and all leaves that it meets
+    /// each pair of leaves once; empty for two sets
+    interaction_list half;
+    std::span<index_type const> target_order; ///< position in the tree -> the caller's index
+    std::span<index_type const> source_order; ///< the same for the sources
   };
 
   /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.

@@ -45,6 +45,8 @@ namespace nearfield
 
     index_type first_box = 0; ///< the first target box
     index_type last_box = 0;  ///< one past the last
+    index_type first_target =
+        0; ///< targets before it in each box are left out, a multiple of targets_at_once
 
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once

@@ -20,8 +20,9 @@
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});
 ///
-/// Outputs are overwritten, or added to with `.accumulate = true`. Threads share the boxes, with the same results to
-/// the bit. `.form = pair_form::mutual` evaluates K once for each pair, which takes about half the time.
+/// Outputs are overwritten, or added to with `.accumulate = true`. Threads share the boxes. One-sided results are the
+/// same to the bit on any number of them. `.form = pair_form::mutual` evaluates K once for each pair, which takes about
+/// half the time.
 
 namespace nearfield
 {
@@ -31,10 +32,10 @@ namespace nearfield
     /// add to the outputs instead of overwriting them
     bool accumulate = false;
     /// By default one_sided, for the same bits on any number of threads and, on GPUs of one kind, every time. Mutual
-    /// is for one set: boxes add to each other's outputs, on a CPU by one thread in the order of the list, on a GPU in
-    /// no fixed order. Automatic is the faster form over a tree or a cell list: on one thread mutual, where K has that
-    /// form, on several one_sided, and on a GPU by the size of leaves. Over boxes and a list, automatic is one_sided,
-    /// and over a cuda_list the form that the list was made for.
+    /// is for one set: boxes add to each other's outputs, on one thread in the order of the list, on several by groups
+    /// whose sums are added in a fixed order (the same bits for any number), on a GPU in no fixed order. Automatic is
+    /// the faster form over a tree or a cell list: on CPUs mutual, where K has that form, and on a GPU by the size of
+    /// leaves. Over boxes and a list, automatic is one_sided, and over a cuda_list the form that the list was made for.
     pair_form form = pair_form::one_sided;
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
@@ -118,9 +119,9 @@ namespace nearfield
     list_step<T> list_step_of(Where const& where, K const& k, Q const& q, Out const& out,
                               near_field_options const& options)
     {
-      bool const can_choose = IsOverLeaves && !threads_of(where);
-      pair_form const wanted =
-          options.form == pair_form::automatic && !can_choose ? pair_form::one_sided : options.form;
+      pair_form const wanted = options.form == pair_form::automatic && !IsOverLeaves
+                                   ? pair_form::one_sided
+                                   : options.form;
       bool const is_mutual = choose_form("near_field", wanted, backend::simd,
                                          form_case_of<K>(HasOneSet)) == pair_form::mutual;
       auto const kernels = kernels_of<T, K>(backend_of(where));
@@ -142,7 +143,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   ///
   /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
   /// Throws nearfield::error for views that differ in size, are null or overlap, if boxes, list and columns do not
-  /// match, and for the form mutual if K has none, on several threads, and over a list that is not half.
+  /// match, and for the form mutual if K has none, and over a list that is not half.
   template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
   void near_field(Where const& where, K const& k, boxes const& points, interaction_list const& list,
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
@@ -28,6 +29,9 @@
 /// Outputs may interleave with inputs and with each other. Two columns with the same stride count as overlapping if
 /// they share a value; with different strides also if longer columns would share one.
 ///
+/// On `simd.with(threads)` threads share a large box: one-sided sums keep the bits of one thread, and mutual ones are
+/// the same for any number of threads.
+///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the first right-hand
 /// side first. They share the evaluations of K(r), and their sums equal those of single calls within rounding.
 ///
@@ -40,6 +44,21 @@
 
 namespace nearfield
 {
+  namespace detail
+  {
+    /// The columns of the job of one box, those of all right-hand sides, and the form of its kernel.
+    struct box_shape
+    {
+      int dim, n_in, n_out;
+      bool is_mutual;
+    };
+
+    /// Runs a kernel over the job of one box on threads.
+    template <class T>
+    NEARFIELD_API void run_box(executor& on, p2p_function<T> kernel, void const* k,
+                               p2p_job<T> const& job, box_shape const& shape);
+  }
+
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     /// One box without neighbours.
@@ -98,9 +117,9 @@ namespace nearfield
 
     /// Runs a kernel over a job of two sets. The job is not copied: to load what has just been stored in parts takes a
     /// small box's time.
-    template <class K, class T, class Targets, class Sources>
-    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T>&& job,
-                              Targets const& targets, Sources const& sources)
+    template <cpu_place Where, class K, class T, class Targets, class Sources>
+    void run_right_hand_sides(Where const& where, p2p_function<T> kernel, K const& k,
+                              p2p_job<T>&& job, Targets const& targets, Sources const& sources)
     {
       job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
       job.target_x = pointers_of(targets.x).data();
@@ -112,16 +131,21 @@ namespace nearfield
       p2p_strides const strides{stride_of(targets.x), stride_of(targets.q), stride_of(targets.out),
                                 stride_of(sources.x), stride_of(sources.q), stride_of(sources.out)};
       if constexpr (Targets::has_strides || Sources::has_strides) job.strides = &strides;
-      kernel(&k, job);
+      if constexpr (cpu_backend<Where>)
+        kernel(&k, job);
+      else
+        run_box(*where.threads, kernel, &k, job,
+                {K::dim, job.n_rhs * K::n_in, job.n_rhs * K::n_out,
+                 kernel != kernels_of<T, K>(where.where).one_sided});
     }
 
     /// The same over a job of one set.
-    template <class K, class T, class Points>
-    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T>&& job,
-                              Points const& points)
+    template <cpu_place Where, class K, class T, class Points>
+    void run_right_hand_sides(Where const& where, p2p_function<T> kernel, K const& k,
+                              p2p_job<T>&& job, Points const& points)
     {
       job.own_is_self = true;
-      run_right_hand_sides(kernel, k, std::move(job), points, points);
+      run_right_hand_sides(where, kernel, k, std::move(job), points, points);
     }
   }
 }
@@ -129,61 +153,61 @@ namespace nearfield
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
-  void p2p_inner(Backend where, K const& k, X const& x, Q const& q, Out const& out)
+  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  void p2p_inner(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
-    detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), points);
+    detail::run_right_hand_sides(where, kernels.one_sided, k, box.job(k), points);
   }
 
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
   requires detail::has_way_back<K>
-  void p2p_inner_mutual(Backend where, K const& k, X const& x, Q const& q, Out const& out)
+  void p2p_inner_mutual(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
-    detail::run_right_hand_sides(kernels.mutual, k, box.job(k), points);
+    detail::run_right_hand_sides(where, kernels.mutual, k, box.job(k), points);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view Q,
+  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
             columns_view Out>
-  void p2p_outer(Backend where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
+  void p2p_outer(Where const& where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, Q{}, out};
     detail::set_views const sources{y, q, Out{}};
-    detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), targets, sources);
+    detail::run_right_hand_sides(where, kernels.one_sided, k, box.job(k), targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view XQ,
+  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view XQ,
             columns_view YQ, columns_view XOut, columns_view YOut>
   requires detail::has_way_back<K>
-  void p2p_outer_mutual(Backend where, K const& k, X const& x, Y const& y, XQ const& x_q,
+  void p2p_outer_mutual(Where const& where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
     using T = detail::real_of_call<K, XOut, YQ, X, Y>;
     static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
                   "both sides must be views of one type, float or double");
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};
     detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
-    detail::run_right_hand_sides(kernels.mutual, k, box.job(k), targets, sources);
+    detail::run_right_hand_sides(where, kernels.mutual, k, box.job(k), targets, sources);
   }
 }

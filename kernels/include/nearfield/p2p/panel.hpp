@@ -414,7 +414,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     for (index_type b = job.first_box; b < job.last_box; ++b)
     {
       if (job.box_offsets[b] == job.box_offsets[b + 1] || is_done(b)) continue;
-      index_type end = job.box_offsets[b];
+      index_type end = job.box_offsets[b] + job.first_target;
       do {
         index_type const begin = end, box_end = job.box_offsets[b + 1];
         end = box_end - begin > targets_at_once ? begin + targets_at_once : box_end;

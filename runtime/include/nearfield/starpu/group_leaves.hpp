@@ -4,8 +4,6 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
-#include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,26 +23,6 @@ namespace nearfield
     /// Few groups cost little to submit; with many, more CPU workers copy inputs and results between the
     /// caller's arrays and the tasks.
     int groups_per_gpu = 0;
-  };
-
-  /// The leaves of a tree and how they are grouped; a task works on one group of consecutive leaves. Its
-  /// members are views into the tree, which must outlive them.
-  struct leaf_groups_view
-  {
-    /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
-    std::span<index_type const> first_leaf;
-    /// sized for GPUs by default: a step may give CPU workers groups of their own
-    bool is_for_gpus = false;
-    /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
-    index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
-    bool has_one_set = true; ///< targets and sources are the same points
-    boxes targets;           ///< the targets of each leaf
-    boxes sources;           ///< the sources of each leaf
-    interaction_list full;   ///< each leaf and all leaves that it meets
-    /// each pair of leaves once; empty for two sets
-    interaction_list half;
-    std::span<index_type const> target_order; ///< position in the tree -> the caller's index
-    std::span<index_type const> source_order; ///< the same for the sources
   };
 
   /// The leaves of a tree in groups, as made by group_leaves. The tree must outlive it, and may be moved.
