@@ -1,7 +1,8 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/npy.hpp>
 
-#include <cstring>
+#include "write.hpp"
+
 #include <string_view>
 
 namespace nearfield
@@ -33,8 +34,6 @@ namespace nearfield
 
   void append_npy(std::string& bytes, std::int64_t value)
   {
-    char copy[sizeof value];
-    std::memcpy(copy, &value, sizeof value);
-    bytes.append(copy, sizeof copy);
+    detail::io::append_bytes(bytes, value);
   }
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,8 @@ namespace nearfield
 {
   namespace
   {
+    using namespace detail::io;
+
     void append_base64(std::string& out, std::string_view bytes)
     {
       static constexpr char digits[] =
@@ -48,61 +49,46 @@ namespace nearfield
       return out;
     }
 
-    template <class T>
-    constexpr char const* type_name();
-    template <>
-    constexpr char const* type_name<float>()
+    char const* type_name(file_precision precision)
     {
-      return "Float32";
+      return precision == file_precision::f32 ? "Float32" : "Float64";
     }
-    template <>
-    constexpr char const* type_name<double>()
+
+    std::string attributes(std::string_view type, std::string_view name, std::size_t components)
     {
-      return "Float64";
-    }
-    template <>
-    constexpr char const* type_name<std::int64_t>()
-    {
-      return "Int64";
-    }
-    template <>
-    constexpr char const* type_name<std::uint8_t>()
-    {
-      return "UInt8";
+      return "DataArray type=\"" + std::string(type) + "\" Name=\"" + escaped(name) +
+             "\" NumberOfComponents=\"" + std::to_string(components) + "\"";
     }
 
     // Uncompressed inline data: the number of bytes as UInt64, then the bytes, as one base64 string.
-    template <class T>
-    void append_array(std::string& out, std::string_view name, int components,
-                      std::vector<T> const& values)
+    template <class Append>
+    void append_array(std::string& out, std::string_view type, std::string_view name,
+                      std::size_t components, std::uint64_t size, Append const& append_content)
     {
-      out += "        <DataArray type=\"" + std::string(type_name<T>()) + "\" Name=\"" +
-             escaped(name) + "\" NumberOfComponents=\"" + std::to_string(components) +
-             "\" format=\"binary\">";
-      std::uint64_t const size = values.size() * sizeof(T);
-      std::string bytes(sizeof size + size, '\0');
-      std::memcpy(bytes.data(), &size, sizeof size);
-      if (size != 0) std::memcpy(bytes.data() + sizeof size, values.data(), size);
+      out += "        <" + attributes(type, name, components) + " format=\"binary\">";
+      std::string bytes;
+      bytes.reserve(sizeof size + size);
+      append_bytes(bytes, size);
+      append_content(bytes);
       append_base64(out, bytes);
       out += "</DataArray>\n";
     }
 
     // What a viewer shows first: of fields with that many components one of the outputs, else one of the inputs.
-    std::string shown_first(point_set const& points, int n_components)
+    std::string shown_first(point_set const& points, std::size_t n_components)
     {
-      std::size_t const end = detail::io::all_columns(points).size(),
-                        outputs = end - points.outputs.size(),
+      std::size_t const n = all_columns(points).size(), outputs = n - points.outputs.size(),
                         inputs = outputs - points.inputs.size();
       std::string name;
       int best = -1;
-      auto column = points.positions.size();
-      for (auto const& field : detail::io::fields_of(points))
+      std::size_t column = 0;
+      for (auto const& each : fields_of(points))
       {
-        int const rank = int(column >= inputs) + int(column >= outputs);
-        column += field.columns.size();
-        if (field.n_components() != n_components || rank <= best) continue;
+        int const rank = column == 0 ? -1 : int(column >= inputs) + int(column >= outputs);
+        column += each.columns.size() == 1 ? 1 : points.positions.size();
+        if (each.columns.size() != n_components || rank <= best) continue;
         best = rank;
-        name = field.name;
+        name = each.name;
       }
       return name;
     }
@@ -120,44 +106,40 @@ namespace nearfield
       return tag + ">\n";
     }
 
-    template <class Real>
-    void append_points(std::string& out, point_set const& points)
+    void append_points(std::string& out, point_set const& points, file_precision precision)
     {
-      auto const n = points.size();
-      auto const dim = static_cast<std::size_t>(points.dim);
-      std::vector<Real> xyz(3 * n);
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t a = 0; a < dim; ++a)
-          xyz[3 * i + a] = static_cast<Real>(points.positions[a][i]);
-      out += "      <Points>\n";
-      append_array(out, "Points", 3, xyz);
-      out += "      </Points>\n      " + start_of_point_data("PointData", points);
-
-      for (auto const& field : detail::io::fields_of(points))
+      auto const append = [&](std::string_view name, field const& each)
       {
-        std::vector<Real> values;
-        values.reserve(n * static_cast<std::size_t>(field.n_components()));
-        for (std::size_t i = 0; i < n; ++i)
-          for (int c = 0; c < field.n_components(); ++c)
-            values.push_back(static_cast<Real>(field(i, c)));
-        append_array(out, field.name, field.n_components(), values);
-      }
+        auto const size = points.size() * each.columns.size() * size_of(precision);
+        append_array(out, type_name(precision), name, each.columns.size(), size,
+                     [&](std::string& bytes)
+                     { append_values(bytes, points.size(), each.columns, precision); });
+      };
+      auto const fields = fields_of(points);
+      out += "      <Points>\n";
+      append("Points", fields[0]);
+      out += "      </Points>\n      " + start_of_point_data("PointData", points);
+      for (std::size_t f = 1; f < fields.size(); ++f) append(fields[f].name, fields[f]);
       out += "      </PointData>\n";
     }
 
+    // A vertex for each point.
     void append_vertices(std::string& out, std::size_t n)
     {
-      constexpr std::uint8_t vertex = 1; // VTK_VERTEX
-      std::vector<std::int64_t> connectivity(n), offsets(n);
-      for (std::size_t i = 0; i < n; ++i)
+      auto const append_from = [&](char const* name, std::int64_t first)
       {
-        connectivity[i] = static_cast<std::int64_t>(i);
-        offsets[i] = static_cast<std::int64_t>(i + 1);
-      }
+        append_array(out, "Int64", name, 1, n * sizeof first,
+                     [&](std::string& bytes)
+                     {
+                       for (std::size_t i = 0; i < n; ++i)
+                         append_bytes(bytes, first + static_cast<std::int64_t>(i));
+                     });
+      };
       out += "      <Cells>\n";
-      append_array(out, "connectivity", 1, connectivity);
-      append_array(out, "offsets", 1, offsets);
-      append_array(out, "types", 1, std::vector<std::uint8_t>(n, vertex));
+      append_from("connectivity", 0);
+      append_from("offsets", 1);
+      append_array(out, "UInt8", "types", 1, n,
+                   [&](std::string& bytes) { bytes.append(n, '\x01'); }); // VTK_VERTEX
       out += "      </Cells>\n";
     }
   }
@@ -165,11 +147,9 @@ namespace nearfield
   std::string format_pvtu(point_set const& points, std::vector<std::string> const& pieces,
                           write_options const& options)
   {
-    char const* const type = options.precision == file_precision::f32 ? "Float32" : "Float64";
-    auto const array = [&](std::string_view name, int components)
+    auto const array = [&](std::string_view name, std::size_t components)
     {
-      return "      <PDataArray type=\"" + std::string(type) + "\" Name=\"" + escaped(name) +
-             "\" NumberOfComponents=\"" + std::to_string(components) + "\"/>\n";
+      return "      <P" + attributes(type_name(options.precision), name, components) + "/>\n";
     };
     std::string out = "<?xml version=\"1.0\"?>\n"
                       "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" "
@@ -177,8 +157,9 @@ namespace nearfield
                       "  <PUnstructuredGrid GhostLevel=\"0\">\n    <PPoints>\n" +
                       array("Points", 3) + "    </PPoints>\n    " +
                       start_of_point_data("PPointData", points);
-    for (auto const& field : detail::io::fields_of(points))
-      out += array(field.name, field.n_components());
+    auto const fields = fields_of(points);
+    for (std::size_t f = 1; f < fields.size(); ++f)
+      out += array(fields[f].name, fields[f].columns.size());
     out += "    </PPointData>\n";
     for (auto const& piece : pieces) out += "    <Piece Source=\"" + escaped(piece) + "\"/>\n";
     return out + "  </PUnstructuredGrid>\n</VTKFile>\n";
@@ -186,7 +167,7 @@ namespace nearfield
 
   std::string format_vtu(point_set const& points, write_options const& options)
   {
-    detail::io::check_writable(points, options);
+    check_writable(points, options);
     auto const n = std::to_string(points.size());
     std::string out = "<?xml version=\"1.0\"?>\n"
                       "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
@@ -194,10 +175,7 @@ namespace nearfield
                       "  <UnstructuredGrid>\n"
                       "    <Piece NumberOfPoints=\"" +
                       n + "\" NumberOfCells=\"" + n + "\">\n";
-    if (options.precision == file_precision::f32)
-      append_points<float>(out, points);
-    else
-      append_points<double>(out, points);
+    append_points(out, points, options.precision);
     append_vertices(out, points.size());
     out += "    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n";
     return out;

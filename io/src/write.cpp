@@ -18,21 +18,15 @@ namespace nearfield
   {
     using namespace detail::io;
 
-    // Those of the file.
-    std::uint64_t n_points(point_set const& points, write_options const& options)
-    {
-      return options.part ? options.part->n_points : points.size();
-    }
-
     // The box of a file: that of the set, or the cube around its points, rounded to the precision of the
     // file. If rounding moves points out of it, it is enlarged.
-    template <class Real>
     bounding_box box_for(point_set const& points, write_options const& options)
     {
-      bool const is_empty = n_points(points, options) == 0;
-      auto const rounded = [](double x)
+      bool const is_empty = n_points(points, options) == 0,
+                 is_narrow = options.precision == file_precision::f32;
+      auto const rounded = [&](double x)
       {
-        return static_cast<double>(static_cast<Real>(x));
+        return is_narrow ? static_cast<double>(static_cast<float>(x)) : x;
       };
       bounding_box box;
       double needed = 0;
@@ -55,35 +49,25 @@ namespace nearfield
         box.centre.push_back(centre);
         needed = std::max({needed, centre - lower, upper - centre});
       }
-      if (points.box && (is_empty || std::is_same_v<Real, double>))
+      if (points.box && (is_empty || !is_narrow))
         box.half_width = points.box->half_width;
       else if (points.box)
         box.half_width = std::max(points.box->half_width, needed);
       else
         box.half_width = needed > 0 ? needed : 1;
 
-      auto const largest = static_cast<double>(std::numeric_limits<Real>::max());
+      double const largest =
+          is_narrow ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
       if (!(box.half_width <= largest))
         throw error("point_set: found points too far apart for the box of an FMA file, expected a "
                     "half width that the precision can represent");
       // round up, so that no point falls outside
-      auto half_width = static_cast<Real>(box.half_width);
-      if (static_cast<double>(half_width) < box.half_width)
-        half_width = std::nextafter(half_width, std::numeric_limits<Real>::infinity());
-      box.half_width = static_cast<double>(half_width);
+      auto const nearest = rounded(box.half_width);
+      box.half_width =
+          nearest < box.half_width
+              ? std::nextafter(static_cast<float>(nearest), std::numeric_limits<float>::infinity())
+              : nearest;
       return box;
-    }
-
-    template <class Real>
-    void append_rows(std::string& out, point_set const& points, char delimiter)
-    {
-      auto const columns = all_columns(points);
-      for (std::size_t i = 0; i < points.size(); ++i)
-        for (std::size_t c = 0; c < columns.size(); ++c)
-        {
-          detail::append_number(out, static_cast<Real>(columns[c][i]));
-          out += c + 1 == columns.size() ? '\n' : delimiter;
-        }
     }
 
     void check_columns_of_fma(point_set const& points)
@@ -97,74 +81,31 @@ namespace nearfield
                     std::to_string(max_values_per_point) + " in an FMA file");
     }
 
-    template <class Real>
-    std::string fma_header(point_set const& points, write_options const& options)
+    // What the first lines of an FMA file say, in their order.
+    struct fma_head
     {
-      auto const box = box_for<Real>(points, options);
-      auto const n_inputs = points.inputs.size();
-      auto const dim = points.positions.size();
-      std::string out = std::to_string(sizeof(Real)) + " " +
-                        std::to_string(dim + n_inputs + points.outputs.size()) + " " +
-                        std::to_string(dim) + " " + std::to_string(n_inputs) + "\n" +
-                        std::to_string(n_points(points, options)) + " ";
-      detail::append_number(out, static_cast<Real>(box.half_width));
-      for (double const c : box.centre)
-      {
-        out += ' ';
-        detail::append_number(out, static_cast<Real>(c));
-      }
-      return out + '\n';
+      std::size_t counts[4]; ///< the size of a real, values in a row, dim, inputs
+      std::uint64_t n;
+      std::vector<double> box; ///< half width, centre
+    };
+
+    fma_head fma_head_of(point_set const& points, write_options const& options)
+    {
+      auto const box = box_for(points, options);
+      fma_head head{{size_of(options.precision), all_columns(points).size(),
+                     points.positions.size(), points.inputs.size()},
+                    n_points(points, options),
+                    {box.half_width}};
+      head.box.insert(head.box.end(), box.centre.begin(), box.centre.end());
+      return head;
     }
 
-    template <class Real>
-    std::string fma(point_set const& points, write_options const& options)
+    void append_text(std::string& out, double value, file_precision precision)
     {
-      std::string out;
-      if (has_header(options)) out = fma_header<Real>(points, options);
-      append_rows<Real>(out, points, ' ');
-      return out;
-    }
-
-    template <class T>
-    void append_bytes(std::string& out, T value)
-    {
-      char bytes[sizeof value];
-      std::memcpy(bytes, &value, sizeof value);
-      out.append(bytes, sizeof value);
-    }
-
-    template <class Real>
-    std::string bfma(point_set const& points, write_options const& options)
-    {
-      auto const columns = all_columns(points);
-      std::string out;
-      out.reserve(24 + (4 + points.size() * columns.size()) * sizeof(Real));
-      if (has_header(options))
-      {
-        auto const box = box_for<Real>(points, options);
-        for (std::size_t const value :
-             {sizeof(Real), columns.size(), points.positions.size(), points.inputs.size()})
-          append_bytes(out, static_cast<std::uint32_t>(value));
-        append_bytes(out, n_points(points, options));
-        append_bytes(out, static_cast<Real>(box.half_width));
-        for (double const c : box.centre) append_bytes(out, static_cast<Real>(c));
-      }
-      for (std::size_t i = 0; i < points.size(); ++i)
-        for (auto const* column : columns) append_bytes(out, static_cast<Real>(column[i]));
-      return out;
-    }
-
-    template <class Real>
-    std::string csv(point_set const& points, write_options const& options)
-    {
-      std::string out;
-      if (has_header(options))
-      {
-        for (auto const& name : column_names(points)) out += (out.empty() ? "" : ",") + name;
-        out += '\n';
-      }
-      append_rows<Real>(out, points, ',');
-      return out;
+      if (precision == file_precision::f32)
+        detail::append_number(out, static_cast<float>(value));
+      else
+        detail::append_number(out, value);
     }
 
     using formatter = std::string (*)(point_set const&, write_options const&);
@@ -180,6 +121,26 @@ namespace nearfield
       throw error(printable(path.string()) + ": found extension " + in_quotes(extension) +
                   ", expected .fma .bfma .csv .vtu .xyz");
     }
+  }
+
+  void detail::io::append_rows(std::string& out, std::size_t n,
+                               std::vector<double const*> const& columns, char separator,
+                               file_precision precision)
+  {
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t c = 0; c < columns.size(); ++c)
+      {
+        append_text(out, columns[c] ? columns[c][i] : 0, precision);
+        out += c + 1 == columns.size() ? '\n' : separator;
+      }
+  }
+
+  void detail::io::append_values(std::string& out, std::size_t n,
+                                 std::vector<double const*> const& columns,
+                                 file_precision precision)
+  {
+    for (std::size_t i = 0; i < n; ++i)
+      for (auto const* column : columns) append_value(out, column ? column[i] : 0, precision);
   }
 
   std::vector<double const*> detail::io::all_columns(point_set const& points)
@@ -204,7 +165,13 @@ namespace nearfield
     auto const names = column_names(points);
     auto const columns = all_columns(points);
     auto const dim = points.positions.size();
-    std::vector<field> fields;
+    auto const vector = [&](char const* name, std::size_t first)
+    {
+      field found{name, {columns.begin() + first, columns.begin() + first + dim}};
+      found.columns.resize(3);
+      return found;
+    };
+    std::vector<field> fields{vector("pos", 0)};
     for (std::size_t c = dim; c < columns.size();)
     {
       field next{names[c], {columns[c]}};
@@ -213,12 +180,17 @@ namespace nearfield
         std::size_t n = 0;
         while (n < dim && c + n < columns.size() && names[c + n] == std::string{prefix, "xyz"[n]})
           ++n;
-        if (n == dim) next = {name, {columns.begin() + c, columns.begin() + c + n}};
+        if (n == dim) next = vector(name, c);
       }
-      c += next.columns.size();
+      c += next.columns.size() == 1 ? 1 : dim;
       fields.push_back(std::move(next));
     }
     return fields;
+  }
+
+  std::uint64_t detail::io::n_points(point_set const& points, write_options const& options)
+  {
+    return options.part ? options.part->n_points : points.size();
   }
 
   bool detail::io::has_header(write_options const& options)
@@ -245,23 +217,48 @@ namespace nearfield
   {
     check_writable(points, options);
     check_columns_of_fma(points);
-    return options.precision == file_precision::f32 ? fma<float>(points, options)
-                                                    : fma<double>(points, options);
+    std::string out;
+    if (has_header(options))
+    {
+      auto const head = fma_head_of(points, options);
+      for (auto const count : head.counts) out += (out.empty() ? "" : " ") + std::to_string(count);
+      out += '\n' + std::to_string(head.n);
+      for (double const length : head.box) append_text(out += ' ', length, options.precision);
+      out += '\n';
+    }
+    append_rows(out, points.size(), all_columns(points), ' ', options.precision);
+    return out;
   }
 
   std::string format_bfma(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
     check_columns_of_fma(points);
-    return options.precision == file_precision::f32 ? bfma<float>(points, options)
-                                                    : bfma<double>(points, options);
+    auto const columns = all_columns(points);
+    std::string out;
+    out.reserve(24 + (4 + points.size() * columns.size()) * size_of(options.precision));
+    if (has_header(options))
+    {
+      auto const head = fma_head_of(points, options);
+      for (auto const count : head.counts) append_bytes(out, static_cast<std::uint32_t>(count));
+      append_bytes(out, head.n);
+      for (double const length : head.box) append_value(out, length, options.precision);
+    }
+    append_values(out, points.size(), columns, options.precision);
+    return out;
   }
 
   std::string format_csv(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
-    return options.precision == file_precision::f32 ? csv<float>(points, options)
-                                                    : csv<double>(points, options);
+    std::string out;
+    if (has_header(options))
+    {
+      for (auto const& name : column_names(points)) out += (out.empty() ? "" : ",") + name;
+      out += '\n';
+    }
+    append_rows(out, points.size(), all_columns(points), ',', options.precision);
+    return out;
   }
 
   std::string format_points(std::filesystem::path const& path, point_set const& points,

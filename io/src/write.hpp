@@ -2,6 +2,9 @@
 
 #include <nearfield/io/points.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -14,25 +17,49 @@ namespace nearfield::detail::io
   /// Whether what is formatted begins the file.
   bool has_header(write_options const& options);
 
+  /// The number of points of the file.
+  std::uint64_t n_points(point_set const& points, write_options const& options);
+
   /// All columns in the order of column_names().
   std::vector<double const*> all_columns(point_set const& points);
 
-  /// A column of numbers, or the dim columns of a vector, in files for viewers.
+  /// Appends the bytes of a number.
+  template <class T>
+  void append_bytes(std::string& out, T value)
+  {
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out.append(bytes, sizeof value);
+  }
+
+  /// In bytes.
+  constexpr std::size_t size_of(file_precision precision)
+  {
+    return precision == file_precision::f32 ? sizeof(float) : sizeof(double);
+  }
+
+  /// The same of a value in the precision of the file.
+  inline void append_value(std::string& out, double value, file_precision precision)
+  {
+    if (precision == file_precision::f32)
+      append_bytes(out, static_cast<float>(value));
+    else
+      append_bytes(out, value);
+  }
+
+  /// The values of n points, of these columns each, null: zeros, as decimals or as bytes.
+  void append_rows(std::string& out, std::size_t n, std::vector<double const*> const& columns,
+                   char separator, file_precision precision);
+  void append_values(std::string& out, std::size_t n, std::vector<double const*> const& columns,
+                     file_precision precision);
+
+  /// A column of numbers, or the three of a vector, in files for viewers. In 2D the third is null.
   struct field
   {
     std::string name;
     std::vector<double const*> columns;
-
-    /// A vector has three, in 2D too; the third is 0 there.
-    [[nodiscard]] int n_components() const { return columns.size() == 1 ? 1 : 3; }
-    /// Component c at point i.
-    [[nodiscard]] double operator()(std::size_t i, int c) const
-    {
-      auto const k = static_cast<std::size_t>(c);
-      return k < columns.size() ? columns[k][i] : 0;
-    }
   };
 
-  /// All columns but the positions; vx vy [vz], gx gy [gz] and ax ay [az] one after another are a vector.
+  /// The positions, `pos`, and the other columns; vx vy [vz], gx gy [gz] and ax ay [az] one after another are a vector.
   std::vector<field> fields_of(point_set const& points);
 }

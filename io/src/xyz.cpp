@@ -1,6 +1,5 @@
 #include "xyz.hpp"
 
-#include <nearfield/core/numbers.hpp>
 #include <nearfield/io/points.hpp>
 
 #include "columns.hpp"
@@ -16,23 +15,6 @@ namespace nearfield
   namespace
   {
     using namespace detail::io;
-
-    template <class Real>
-    void append_rows(std::string& out, point_set const& points, std::vector<field> const& fields)
-    {
-      for (std::size_t i = 0; i < points.size(); ++i)
-      {
-        std::string_view separator;
-        for (auto const& each : fields)
-          for (int c = 0; c < each.n_components(); ++c)
-          {
-            out += separator;
-            separator = " ";
-            detail::append_number(out, static_cast<Real>(each(i, c)));
-          }
-        out += '\n';
-      }
-    }
 
     // A line that is a whole number alone, which begins a frame.
     bool is_count(std::string_view line, std::int64_t& n)
@@ -166,26 +148,22 @@ namespace nearfield
   std::string format_xyz(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
-    auto fields = fields_of(points);
     std::string properties;
-    for (auto& each : fields)
+    std::vector<double const*> columns;
+    for (auto& each : fields_of(points))
     {
       if (each.name == "velocity") each.name = "velo";
       if (each.name == "m") each.name = "mass";
       for (char& c : each.name)
         if (c == ':' || c == '"' || is_blank(c)) c = '_';
-      properties += ":" + each.name + ":R:" + std::to_string(each.n_components());
+      properties += ":" + each.name + ":R:" + std::to_string(each.columns.size());
+      columns.insert(columns.end(), each.columns.begin(), each.columns.end());
     }
-    auto const columns = all_columns(points);
-    fields.insert(fields.begin(), {"pos", {columns.begin(), columns.begin() + points.dim}});
     std::string out;
     if (has_header(options))
-      out = std::to_string(options.part ? options.part->n_points : points.size()) +
-            "\nProperties=pos:R:3" + properties + "\n";
-    if (options.precision == file_precision::f32)
-      append_rows<float>(out, points, fields);
-    else
-      append_rows<double>(out, points, fields);
+      out =
+          std::to_string(n_points(points, options)) + "\nProperties=" + properties.substr(1) + "\n";
+    append_rows(out, points.size(), columns, ' ', options.precision);
     return out;
   }
 }
