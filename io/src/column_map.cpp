@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -12,8 +13,6 @@ namespace nearfield::detail::io
 {
   namespace
   {
-    constexpr std::size_t absent = static_cast<std::size_t>(-1);
-
     std::string const given_names = "x y z, vx vy vz, m, q or q1 q2 ..., phi or phi1 phi2 ..., gx "
                                     "gy gz, ax ay az, id mol type of "
                                     "atoms, _ to skip";
@@ -89,82 +88,67 @@ namespace nearfield::detail::io
     return columns;
   }
 
-  column_map map_of(named_columns columns, int dim,
-                    std::function<void(std::string const&, std::string const&)> const& fail,
-                    std::string const& dim_of)
+  column_map map_of(named_columns columns, read_options const& options, failure const& fail)
   {
     if (columns.names.size() > max_values_per_point)
       fail(count_of(columns.names.size(), "column"),
            "at most " + std::to_string(max_values_per_point));
-    column_map map;
-    map.names = std::move(columns.names);
-    map.titles = std::move(columns.titles);
-    auto const& names = map.names;
-    std::size_t axes[3] = {absent, absent, absent}, velocities[3] = {absent, absent, absent},
-                momenta[3] = {absent, absent, absent};
-    std::vector<std::size_t> inputs;
-    std::set<std::string_view> seen;
-    for (std::size_t c = 0; c < names.size(); ++c)
+    column_map map{.names = std::move(columns.names), .titles = std::move(columns.titles)};
+    std::map<std::string, std::size_t> places;
+    std::multimap<std::size_t, std::size_t> inputs; // by their numbers
+    for (std::size_t c = 0; c < map.names.size(); ++c)
     {
-      auto const& name = names[c];
+      auto const& name = map.names[c];
       if (name == "_") continue;
-      if (!seen.insert(name).second)
+      if (!places.emplace(name, c).second)
         fail("column " + in_quotes(map.titles[c]) + " and another for " + name,
              "one for " + name + ", and _ for the other");
-      if (auto const axis = axis_of(name, ""); axis < 3)
-        axes[axis] = c;
-      else if (auto const of_velocity = axis_of(name, "v"); of_velocity < 3)
-        velocities[of_velocity] = c;
-      else if (auto const of_momentum = axis_of(name, "mv"); of_momentum < 3)
-        momenta[of_momentum] = c;
+      if (auto const number = number_of(name, "q"); number != 0)
+        inputs.emplace(number, c);
       else if (name == "m")
         map.masses = {c};
-      else if (number_of(name, "q") != 0)
-        inputs.push_back(c);
-      else
+      else if (axis_of(name, "") == 3 && axis_of(name, "v") == 3 && axis_of(name, "mv") == 3)
       {
         map.outputs.push_back(c);
         map.output_names.push_back(name);
       }
     }
-    for (int axis = 0; axis < 2; ++axis)
-      if (axes[axis] == absent)
-        fail(std::string("no column ") + "xy"[axis] + " among " + some_of(map.titles),
-             "columns x and y, and z in 3D");
-    int const found = axes[2] == absent ? 2 : 3;
-    if (dim != 0 && dim != found)
-      fail("columns of dimension " + std::to_string(found),
-           wanted(dim, dim_of) + (dim == 2 ? " (rename z to _ to skip it)" : ""));
-    map.positions.assign(axes, axes + found);
-    auto const has = [](std::size_t const* of)
+    // the components of a vector that there are, `xz` if y is missing
+    auto const find_vector = [&](std::string const& prefix, std::vector<std::size_t>& found)
     {
-      return std::any_of(of, of + 3, [](std::size_t c) { return c != absent; });
+      std::string axes;
+      for (char const axis : {'x', 'y', 'z'})
+        if (auto const place = places.find(prefix + axis); place != places.end())
+        {
+          axes += axis;
+          found.push_back(place->second);
+        }
+      return axes;
     };
-    map.are_momenta = has(momenta) && !has(velocities) && !map.masses.empty();
-    map.lacks_masses = has(momenta) && !has(velocities) && map.masses.empty();
-    if (map.are_momenta) std::copy(momenta, momenta + 3, velocities);
-    for (std::size_t const component : velocities)
-      if (component != absent) map.velocities.push_back(component);
-    if (!map.velocities.empty() &&
-        (map.velocities.size() != map.positions.size() || map.velocities[0] != velocities[0] ||
-         map.velocities[1] != velocities[1]))
+    auto const axes = find_vector("", map.positions);
+    for (char const axis : {'x', 'y'})
+      if (axes.find(axis) == axes.npos)
+        fail(std::string("no column ") + axis + " among " + some_of(map.titles),
+             "columns x and y, and z in 3D");
+    if (options.dim != 0 && static_cast<std::size_t>(options.dim) != axes.size())
+      fail("columns of dimension " + std::to_string(axes.size()),
+           wanted(options) + (options.dim == 2 ? " (rename z to _ to skip it)" : ""));
+    auto components = find_vector("v", map.velocities);
+    bool const has_momenta = components.empty();
+    if (has_momenta) components = find_vector("mv", map.velocities);
+    map.lacks_masses = has_momenta && !components.empty() && map.masses.empty();
+    if (!components.empty() && components != axes && !map.lacks_masses)
+      map.incomplete = has_momenta ? "mv" : "v";
+    if (map.lacks_masses || components != axes) map.velocities.clear();
+    map.are_momenta = has_momenta && !map.velocities.empty();
+    for (auto const& [number, c] : inputs)
     {
-      map.incomplete = map.are_momenta ? "mv" : "v";
-      map.velocities.clear();
-      map.are_momenta = false;
-    }
-
-    std::stable_sort(inputs.begin(), inputs.end(),
-                     [&](auto a, auto b)
-                     { return number_of(names[a], "q") < number_of(names[b], "q"); });
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-    {
-      if (number_of(names[inputs[k]], "q") != k + 1)
-        fail("column " + in_quotes(map.titles[inputs[k]]),
+      map.inputs.push_back(c);
+      map.input_names.push_back(map.names[c]);
+      if (number != map.inputs.size())
+        fail("column " + in_quotes(map.titles[c]),
              "inputs q, or q1 q2 ... without gaps or repeats");
-      map.input_names.push_back(names[inputs[k]]);
     }
-    map.inputs = inputs;
     return map;
   }
 
@@ -181,27 +165,43 @@ namespace nearfield::detail::io
     return points;
   }
 
+  std::vector<filled_column> columns_to_fill(column_map const& map, point_set& points)
+  {
+    std::vector<filled_column> columns;
+    auto const add = [&](std::vector<std::size_t> const& from, std::vector<std::vector<double>>& to,
+                         bool may_be_infinite = false)
+    {
+      for (std::size_t k = 0; k < from.size(); ++k)
+        columns.push_back({from[k], &to[k], may_be_infinite});
+    };
+    add(map.positions, points.positions);
+    for (auto const c : map.masses) columns.push_back({c, &points.masses});
+    add(map.velocities, points.velocities);
+    add(map.inputs, points.inputs);
+    add(map.outputs, points.outputs, true);
+    return columns;
+  }
+
   void describe(column_map const& map, file_report& report)
   {
-    add_titles(report.positions, map, map.positions);
-    add_titles(report.velocities, map, map.velocities);
-    add_titles(report.masses, map, map.masses);
-    add_titles(report.inputs, map, map.inputs);
-    add_titles(report.outputs, map, map.outputs);
-    std::vector<bool> is_taken(map.names.size());
-    for (auto const* group :
-         {&map.positions, &map.velocities, &map.masses, &map.inputs, &map.outputs})
-      for (auto const c : *group) is_taken[c] = true;
-    std::vector<std::size_t> others;
-    for (std::size_t c = 0; c < is_taken.size(); ++c)
-      if (!is_taken[c]) others.push_back(c);
-    add_titles(report.left_out, map, others);
+    std::set<std::size_t> others;
+    for (std::size_t c = 0; c < map.names.size(); ++c) others.insert(others.end(), c);
+    auto const add = [&](std::vector<std::string>& to, std::vector<std::size_t> const& columns)
+    {
+      add_titles(to, map, columns);
+      for (auto const c : columns) others.erase(c);
+    };
+    add(report.positions, map.positions);
+    add(report.velocities, map.velocities);
+    add(report.masses, map.masses);
+    add(report.inputs, map.inputs);
+    add(report.outputs, map.outputs);
+    add_titles(report.left_out, map, {others.begin(), others.end()});
     report.lacks_masses = map.lacks_masses;
     report.lacks_components = !map.incomplete.empty();
   }
 
-  double velocity_of(double momentum, double mass,
-                     std::function<void(std::string const&, std::string const&)> const& fail)
+  double velocity_of(double momentum, double mass, failure const& fail)
   {
     double const velocity = momentum / mass;
     if (!std::isfinite(velocity))

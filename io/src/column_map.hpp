@@ -1,9 +1,8 @@
 #pragma once
 
-#include <nearfield/io/points.hpp>
+#include "text.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,27 +30,33 @@ namespace nearfield::detail::io
   /// The meaning of the fields of a row: of each kind, which they are.
   struct column_map
   {
-    std::vector<std::string> names, titles;
-    std::vector<std::size_t> positions, velocities, masses, inputs, outputs;
-    std::vector<std::string> input_names, output_names;
+    std::vector<std::string> names = {}, titles = {};
+    std::vector<std::size_t> positions = {}, velocities = {}, masses = {}, inputs = {},
+                             outputs = {};
+    std::vector<std::string> input_names = {}, output_names = {};
     bool are_momenta = false;  ///< the velocities, which are to be divided by masses
     bool lacks_masses = false; ///< the file has momenta that are left out for that
     /// v or mv: of the velocities or momenta that are left out since a component is missing; otherwise empty
     std::string incomplete = {};
   };
 
-  /// `fail(found, expected)` throws; `dim_of`: as in read_options.
-  column_map map_of(named_columns columns, int dim,
-                    std::function<void(std::string const&, std::string const&)> const& fail,
-                    std::string const& dim_of = {});
+  column_map map_of(named_columns columns, read_options const& options, failure const& fail);
 
   /// A point set with these columns, without points.
   point_set empty_set(column_map const& map);
 
+  /// A column of points, and the column of the file that fills it.
+  struct filled_column
+  {
+    std::size_t from;
+    std::vector<double>* to;
+    bool may_be_infinite = false;
+  };
+  std::vector<filled_column> columns_to_fill(column_map const& map, point_set& points);
+
   /// Adds to a report what each column is.
   void describe(column_map const& map, file_report& report);
 
-  /// p / m. Throws nearfield::error by `fail(found, expected)` if that is not finite.
-  double velocity_of(double momentum, double mass,
-                     std::function<void(std::string const&, std::string const&)> const& fail);
+  /// p / m. Throws nearfield::error if that is not finite.
+  double velocity_of(double momentum, double mass, failure const& fail);
 }

@@ -58,14 +58,7 @@ namespace nearfield
         if (known)
           map_ = *known;
         else if (!options.columns.empty())
-          map_ = map_of(
-              columns_given(options, name), options.dim,
-              [&](std::string const& found, std::string const& expected)
-              {
-                throw error(printable(name_) + ": columns (--columns): found " + found +
-                            ", expected " + expected);
-              },
-              options.dim_of);
+          map_ = map_of(columns_given(options, name), options, failure_of_columns(name));
       }
 
       /// Reads what precedes the first row of numbers, which tells what columns there are. Returns false if there is
@@ -106,13 +99,14 @@ namespace nearfield
         if (!map_) use_comment(std::nullopt);
         if (!map_) fail_at_line(name_, lines.line() + 1, "the end of the file", "rows of numbers");
         if (points_.positions.empty()) points_ = empty_set(*map_); // no rows
+        auto const columns = columns_to_fill(*map_, points_);
         for (std::string_view line; lines.next(line);)
         {
           line_ = lines.line();
           auto const row = trimmed(line);
           if (row.empty()) continue;
           if (is_row(line))
-            add_row(line);
+            add_row(line, columns);
           else
             check_comment(row);
         }
@@ -195,11 +189,8 @@ namespace nearfield
 
       void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
-        map_ = map_of(
-            columns_named(names), options_.dim,
-            [&](std::string const& found, std::string const& expected)
-            { fail_at_line(name_, line, found, expected + " (or give --columns)"); },
-            options_.dim_of);
+        map_ = map_of(columns_named(names), options_,
+                      failure_at_line(name_, line, " (or give --columns)"));
       }
 
       // Names separated by tabs may contain blanks, or be empty; by n, the number of fields in a row, they are told
@@ -301,9 +292,7 @@ namespace nearfield
                 name_, line_, count_of(n, "column"),
                 std::string(options_.dim == 3 ? "at least x, y and z" : "at least x and y") +
                     (options_.dim_of.empty() ? "" : ", as in " + printable(options_.dim_of)));
-          map_ = map_of(columns, options_.dim,
-                        [&](std::string const& found, std::string const& expected)
-                        { fail_at_line(name_, line_, found, expected); });
+          map_ = map_of(columns, options_, failure_at_line(name_, line_));
         }
         points_ = empty_set(*map_);
       }
@@ -313,35 +302,19 @@ namespace nearfield
         split(delimiter_ == '\t' ? line : trimmed(line), delimiter_, fields_);
       }
 
-      void add_row(std::string_view line)
+      void add_row(std::string_view line, std::vector<filled_column> const& columns)
       {
         split_row(line);
         check_count(fields_, line_);
         place const where{name_, line_};
-        auto const value = [&](std::size_t c, std::string_view what)
-        {
-          return read_finite(trimmed(unquoted(fields_[c])), where, what);
-        };
-        for (std::size_t a = 0; a < map_->positions.size(); ++a)
-          points_.positions[a].push_back(
-              value(map_->positions[a], std::string_view("xyz").substr(a, 1)));
-        for (std::size_t const c : map_->masses) points_.masses.push_back(value(c, "m"));
-        for (std::size_t a = 0; a < map_->velocities.size(); ++a)
-        {
-          auto const c = map_->velocities[a];
-          double const v = value(c, map_->names[c]);
-          points_.velocities[a].push_back(
-              !map_->are_momenta
-                  ? v
-                  : velocity_of(v, points_.masses.back(),
-                                [&](std::string const& found, std::string const& expected)
-                                { fail_at_line(name_, line_, found, expected); }));
-        }
-        for (std::size_t k = 0; k < map_->inputs.size(); ++k)
-          points_.inputs[k].push_back(value(map_->inputs[k], map_->input_names[k]));
-        for (std::size_t k = 0; k < map_->outputs.size(); ++k)
-          points_.outputs[k].push_back(read_value(trimmed(unquoted(fields_[map_->outputs[k]])),
-                                                  where, map_->output_names[k]));
+        for (auto const& each : columns)
+          each.to->push_back((each.may_be_infinite ? read_value : read_finite)(
+              trimmed(unquoted(fields_[each.from])), where, map_->names[each.from]));
+        if (!map_->are_momenta) return;
+        for (auto& column : points_.velocities)
+          column.back() = velocity_of(column.back(), points_.masses.back(),
+                                      [&](std::string const& found, std::string const& expected)
+                                      { fail_at_line(name_, line_, found, expected); });
       }
 
       std::string const& name_;

@@ -19,7 +19,7 @@ namespace nearfield
       if (header.dim != 2 && header.dim != 3)
         return {"dimension " + std::to_string(header.dim), "2 or 3"};
       if (options.dim != 0 && header.dim != static_cast<std::uint64_t>(options.dim))
-        return {"dimension " + std::to_string(header.dim), wanted(options.dim, options.dim_of)};
+        return {"dimension " + std::to_string(header.dim), wanted(options)};
       if (header.n_inputs > header.n_values || header.dim + header.n_inputs > header.n_values)
         return {count_of(header.n_values, "value") + " a record",
                 "at least " + std::to_string(header.dim) + " coordinates and " +

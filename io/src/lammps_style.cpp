@@ -124,15 +124,13 @@ namespace nearfield::detail::io
                                 place const& where)
   {
     atom_columns atoms;
-    auto const fail = [&](std::string const& found, std::string const& expected)
-    {
-      fail_at_line(where.name, where.line, found, expected + " (or give --columns)");
-    };
-    // three coordinates, of which z is to be one value if the points are read in 2D
+    auto const fail = failure_at_line(where.name, where.line, " (or give --columns)");
+    // of which z is to be one value if the points are read in 2D
+    read_options const three_coordinates{.dim = 3};
     if (!options.columns.empty())
     {
       atoms.style = "columns as given";
-      atoms.map = map_of(columns_given(options, where.name), 3, fail);
+      atoms.map = map_of(columns_given(options, where.name), three_coordinates, fail);
       find_labels(atoms, options.columns);
       return atoms;
     }
@@ -154,7 +152,7 @@ namespace nearfield::detail::io
       atoms.style += " " + std::string(words[w]);
     auto named = columns_named(columns);
     find_labels(atoms, named.titles);
-    atoms.map = map_of(std::move(named), 3, fail);
+    atoms.map = map_of(std::move(named), three_coordinates, fail);
     return atoms;
   }
 }

@@ -82,14 +82,14 @@ namespace nearfield
                std::to_string(n) + ", one for each column");
         auto given = columns_given(options, name);
         given.titles = columns.named.titles;
-        return map_of(std::move(given), options.dim, fail, options.dim_of);
+        return map_of(std::move(given), options, fail);
       }
       if (n_rows >= 2 && n_rows <= 8 && n > 16)
         fail(count_of(n_rows, "row") + " of " + count_of(n, "column"),
              "a row for each point: save a.T (or give --columns)");
       if (columns.named.names.size() != n)
         fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)));
-      return map_of(columns.named, options.dim, fail, options.dim_of);
+      return map_of(columns.named, options, fail);
     }
 
     // A real of 16 bits: 1 of sign, 5 of exponent, 10 of fraction.
@@ -176,17 +176,9 @@ namespace nearfield
         bad_column = column;
         bad = *found;
       };
-      auto const read = [&](std::vector<std::vector<double>>& columns,
-                            std::vector<std::size_t> const& of, bool may_be_infinite)
-      {
-        for (std::size_t k = 0; k < of.size(); ++k) read_column(columns[k], of[k], may_be_infinite);
-      };
       auto points = empty_set(map);
-      read(points.positions, map.positions, false);
-      read(points.velocities, map.velocities, false);
-      for (std::size_t const column : map.masses) read_column(points.masses, column, false);
-      read(points.inputs, map.inputs, false);
-      read(points.outputs, map.outputs, true);
+      for (auto const& each : columns_to_fill(map, points))
+        read_column(*each.to, each.from, each.may_be_infinite);
       auto const byte_of = [&](std::size_t i, std::size_t column)
       {
         return places[column].begin + (first + i) * places[column].stride;

@@ -93,6 +93,23 @@ namespace nearfield::detail::io
                 error_kind::invalid_data);
   }
 
+  failure failure_at_line(std::string const& name, std::size_t line, std::string const& hint)
+  {
+    return [=](auto const& found, auto const& expected)
+    {
+      fail_at_line(name, line, found, expected + hint);
+    };
+  }
+
+  failure failure_of_columns(std::string const& name)
+  {
+    return [=](auto const& found, auto const& expected)
+    {
+      throw error(printable(name) + ": columns (--columns): found " + found + ", expected " +
+                  expected);
+    };
+  }
+
   std::string_view trimmed(std::string_view text)
   {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -285,9 +302,10 @@ namespace nearfield::detail::io
                 "LAMMPS data only");
   }
 
-  std::string wanted(int dim, std::string const& dim_of)
+  std::string wanted(read_options const& options)
   {
-    return std::to_string(dim) + (dim_of.empty() ? " as requested" : " as in " + printable(dim_of));
+    return std::to_string(options.dim) +
+           (options.dim_of.empty() ? " as requested" : " as in " + printable(options.dim_of));
   }
 
   std::string because_of_2d(read_options const& options)

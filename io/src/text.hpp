@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,15 @@ namespace nearfield::detail::io
   /// Throws nearfield::error("<name>: byte <byte>: found <found>, expected <expected>").
   [[noreturn]] void fail_at_byte(std::string const& name, std::size_t byte,
                                  std::string const& found, std::string const& expected);
+
+  /// What throws nearfield::error for what was found and what was expected.
+  using failure = std::function<void(std::string const& found, std::string const& expected)>;
+
+  /// As fail_at_line() does, with a hint behind.
+  failure failure_at_line(std::string const& name, std::size_t line, std::string const& hint = {});
+
+  /// For read_options.columns.
+  failure failure_of_columns(std::string const& name);
 
   constexpr bool is_blank(char c)
   {
@@ -145,7 +155,7 @@ namespace nearfield::detail::io
   void refuse_atom_style(read_options const& options, std::string const& name);
 
   /// `2 as requested`, or `2 as in a.csv`, for messages.
-  std::string wanted(int dim, std::string const& dim_of);
+  std::string wanted(read_options const& options);
 
   /// `because 2D was requested`, or `because a.csv is in 2D`.
   std::string because_of_2d(read_options const& options);

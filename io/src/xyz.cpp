@@ -125,16 +125,10 @@ namespace nearfield
       else if (has_atomic_numbers(chosen, name))
         comment.columns.titles[0] = "column 1, of atomic numbers";
     }
-    auto const map = map_of(
-        is_given ? columns_given(options, name) : comment.columns, options.dim,
-        [&](std::string const& found, std::string const& expected)
-        {
-          if (is_given)
-            throw error(printable(name) + ": columns (--columns): found " + found + ", expected " +
-                        expected);
-          fail_at_line(name, chosen.line + 1, found, expected + " (or give --columns)");
-        },
-        options.dim_of);
+    auto const map = is_given
+                         ? map_of(columns_given(options, name), options, failure_of_columns(name))
+                         : map_of(comment.columns, options,
+                                  failure_at_line(name, chosen.line + 1, " (or give --columns)"));
     auto points = parse_rows(chosen.rows, chosen.line + 1, name, options, map, report);
     if (!report) return points;
     report->format = comment.has_properties ? "extended XYZ" : "XYZ";
