@@ -343,9 +343,10 @@ namespace nearfield
                              std::uint64_t size)
     {
       if (place <= first) return first;
+      std::string buffer;
       for (std::uint64_t from = place - 1; from + 1 < size;)
       {
-        std::string const text = file.piece(from, std::min(from + piece_size, size));
+        auto const text = file.piece(from, std::min(from + piece_size, size), buffer);
         for (std::size_t k = 1; k < text.size(); ++k)
           if (text[k - 1] == '\n' || (text[k - 1] == '\r' && text[k] != '\n')) return from + k;
         from += text.size() - 1;
@@ -358,8 +359,9 @@ namespace nearfield
     {
       std::size_t n = 0;
       char last = 0;
+      std::string buffer;
       for (; begin < end; begin += piece_size)
-        for (char const c : file.piece(begin, std::min(begin + piece_size, end)))
+        for (char const c : file.piece(begin, std::min(begin + piece_size, end), buffer))
         {
           n += c == '\r' || (c == '\n' && last != '\r');
           last = c;
@@ -386,20 +388,6 @@ namespace nearfield
            !line.starts_with('!') && !line.starts_with("//");
   }
 
-  point_set parse_columns(std::string_view content, std::string const& name,
-                          read_options const& options, file_report* report)
-  {
-    check_dim(options);
-    refuse_atom_style(options, name);
-    check_frame(options, 1, name);
-    column_reader reader(name, options);
-    line_cursor lines(without_mark(content, name));
-    reader.read_head(lines);
-    auto points = reader.read_rows(lines);
-    describe(reader, report);
-    return points;
-  }
-
   point_set detail::io::parse_rows(std::string_view rows, std::size_t lines_before,
                                    std::string const& name, read_options const& options,
                                    column_map const& known, file_report* report)
@@ -412,40 +400,46 @@ namespace nearfield
     return points;
   }
 
-  point_set detail::io::parse_columns_part(input_file const& file, read_options const& options,
-                                           file_report* report)
+  point_set detail::io::read_columns(input_file const& file, file_part const& part,
+                                     read_options const& options, file_report* report)
   {
-    check_dim(options);
-    refuse_atom_style(options, file.name());
-    check_frame(options, 1, file.name());
+    check_options(options, file.name(), {.columns = true});
     std::uint64_t const size = file.size();
-    for (std::uint64_t n = piece_size;; n *= 2)
+    std::string head_buffer, rows_buffer;
+    for (std::uint64_t n = file.is_in_memory() ? size : piece_size;; n *= 2)
     {
-      std::string const head = file.piece(0, std::min(n, size));
+      auto const head = file.piece(0, std::min(n, size), head_buffer);
       bool const is_whole = n >= size;
       column_reader reader(file.name(), options);
-      line_cursor lines(
-          without_mark(is_whole ? std::string_view(head) : whole_lines(head), file.name()));
+      line_cursor lines(without_mark(is_whole ? head : whole_lines(head), file.name()));
       if (!reader.read_head(lines) && !is_whole) continue;
-      auto const rows = static_cast<std::uint64_t>(lines.rest().data() - head.data());
+      auto const first_row = static_cast<std::uint64_t>(lines.rest().data() - head.data());
       auto const begin_of = [&](std::uint64_t i)
       {
-        return line_start(file, rows, rows + part_begin(size - rows, i, options.part->count), size);
+        return line_start(file, first_row, first_row + part_begin(size - first_row, i, part.count),
+                          size);
       };
-      std::uint64_t const begin = begin_of(options.part->index);
-      std::string const part = file.piece(begin, begin_of(options.part->index + 1));
+      std::uint64_t const begin = begin_of(part.index);
+      auto const rows = file.piece(begin, begin_of(part.index + 1), rows_buffer);
       try
       {
         column_reader of_part(reader);
-        auto points = of_part.read_rows(line_cursor(part, lines.line()));
+        auto points = of_part.read_rows(line_cursor(rows, lines.line()));
         describe(of_part, report);
         return points;
       }
       catch (error const&) // which counts lines from the wrong one
       {
-        auto const before = lines.line() + count_lines(file, rows, begin);
-        return reader.read_rows(line_cursor(part, before));
+        if (begin == first_row) throw;
+        auto const before = lines.line() + count_lines(file, first_row, begin);
+        return reader.read_rows(line_cursor(rows, before));
       }
     }
+  }
+
+  point_set parse_columns(std::string_view content, std::string const& name,
+                          read_options const& options, file_report* report)
+  {
+    return read_columns({content, name}, {}, options, report);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/io/points.hpp>
+#include "column_map.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,23 +25,12 @@ namespace nearfield::detail::io
   };
   complaint check_header(fma_header const& header, read_options const& options);
 
-  /// A point set with the header's columns, of n points, without a box.
-  point_set empty_set(fma_header const& header, std::size_t n);
-
-  /// The column of the k-th value of a record.
-  std::vector<double>& column_of(point_set& points, std::size_t k);
-
-  /// The name of the k-th value of a record in messages, such as y, input 1 or output 2.
-  std::string name_of(fma_header const& header, std::size_t k);
-
-  /// What became of the columns of a file with this header.
-  void describe(fma_header const& header, std::string const& format, file_report* report);
+  /// Its columns, with names for messages, such as y, input 1 or output 2.
+  column_map map_of(fma_header const& header);
 
   /// Whether the first bytes are those of a binary file.
   bool is_binary_fma(std::string_view content);
 
   point_set parse_fma_text(std::string_view content, std::string const& name,
                            read_options const& options, file_report* report);
-  point_set parse_fma_binary(std::string_view content, std::string const& name,
-                             read_options const& options, file_report* report);
 }

@@ -1,14 +1,10 @@
+#include "binary_table.hpp"
 #include "fma.hpp"
-#include "input_file.hpp"
 #include "text.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <optional>
-
-static_assert(std::endian::native == std::endian::little, "FMA binary files are little-endian");
 
 namespace nearfield::detail::io
 {
@@ -59,106 +55,73 @@ namespace nearfield::detail::io
                      "a " + what + " of " + count_of(size, "byte"));
     }
 
-    // `content`: the file, or at least the head of it. A file has the version whose header matches its size. If neither does, the message refers to the
-    // version whose header is plausible.
-    layout recognise(std::string_view content, std::uint64_t file_size, std::string const& name,
+    // `head`: the begin of the file. A file has the version whose header matches its size. If neither does, the message
+    // refers to the version whose header is plausible.
+    layout recognise(std::string_view head, std::uint64_t file_size, std::string const& name,
                      read_options const& options)
     {
       require(file_size, 16, name, "FMA header");
       auto const u32 = [&](std::size_t offset)
       {
-        return get<std::uint32_t>(content, offset);
+        return get<std::uint32_t>(head, offset);
       };
-      layout const v1{{u32(0), u32(4), 3, 1}, get<std::uint64_t>(content, 8), 8};
-      auto const one = check_header(v1.header, {});
-      std::optional<layout> v2;
-      complaint two{"", ""};
-      if (file_size >= 24)
-      {
-        v2 = layout{{u32(0), u32(4), u32(8), u32(12)}, get<std::uint64_t>(content, 16), 16};
-        two = check_header(v2->header, {});
-      }
-      bool const sane_v2 = v2 && two.found.empty();
-      bool const is_v2 = sane_v2 && v2->fits(file_size);
-      bool const is_v1 = !is_v2 && one.found.empty() && v1.fits(file_size);
+      layout const v1{{u32(0), u32(4), 3, 1}, get<std::uint64_t>(head, 8), 8};
+      bool const may_be_v2 = file_size >= 24;
+      layout const v2 =
+          may_be_v2 ? layout{{u32(0), u32(4), u32(8), u32(12)}, get<std::uint64_t>(head, 16), 16}
+                    : v1;
+      bool const sane_v1 = check_header(v1.header, {}).found.empty(),
+                 sane_v2 = may_be_v2 && check_header(v2.header, {}).found.empty();
+      bool const is_v2 = sane_v2 && v2.fits(file_size);
+      bool const is_v1 = !is_v2 && sane_v1 && v1.fits(file_size);
       // a version 1 file of fewer than 2^32 points has a zero where version 2 has its inputs
-      bool const speak_of_v2 = v2 && (u32(12) != 0 || (sane_v2 && !one.found.empty()));
+      bool const speak_of_v2 = may_be_v2 && (u32(12) != 0 || (sane_v2 && !sane_v1));
+      auto const& found = is_v2 || (!is_v1 && speak_of_v2) ? v2 : v1;
 
-      if (!is_v1 && !is_v2)
+      auto const wrong = check_header(found.header, is_v1 || is_v2 ? options : read_options{});
+      if (!wrong.found.empty())
+        fail_at_byte(name, &found == &v2 && wrong.found.starts_with("dim") ? 8 : 0, wrong.found,
+                     wrong.expected);
+      if (is_v1 || is_v2) return found;
+      require(file_size, found.records_offset(), name, "header");
+      auto const left = file_size - found.records_offset();
+      if (found.n_points == found.room(file_size))
       {
-        auto const& wrong = speak_of_v2 ? two : one;
-        if (!wrong.found.empty())
-          fail_at_byte(name, speak_of_v2 && wrong.found.starts_with("dim") ? 8 : 0, wrong.found,
-                       wrong.expected);
-        auto const& best = speak_of_v2 ? *v2 : v1;
-        require(file_size, best.records_offset(), name, "header");
-        auto const left = file_size - best.records_offset();
-        if (best.n_points == best.room(file_size))
-        {
-          auto const end = best.n_points * best.record_size();
-          fail_at_byte(name, best.records_offset() + end,
-                       count_of(left - end, "byte") + " after the last record",
-                       "the end of the file after " + count_of(best.n_points, "point") + " of " +
-                           count_of(best.record_size(), "byte"));
-        }
-        fail_at_byte(name, best.count_offset, count_of(best.n_points, "point") + " announced",
-                     std::to_string(best.room(file_size)) + " (" + count_of(left, "byte") +
-                         " of records, " + std::to_string(best.record_size()) + " each)");
+        auto const end = found.n_points * found.record_size();
+        fail_at_byte(name, found.records_offset() + end,
+                     count_of(left - end, "byte") + " after the last record",
+                     "the end of the file after " + count_of(found.n_points, "point") + " of " +
+                         count_of(found.record_size(), "byte"));
       }
-      auto const& found = is_v2 ? *v2 : v1;
-      auto const wrong = check_header(found.header, options);
-      if (!wrong.found.empty()) fail_at_byte(name, is_v2 ? 8 : 0, wrong.found, wrong.expected);
-      return found;
+      fail_at_byte(name, found.count_offset, count_of(found.n_points, "point") + " announced",
+                   std::to_string(found.room(file_size)) + " (" + count_of(left, "byte") +
+                       " of records, " + std::to_string(found.record_size()) + " each)");
     }
 
-    // `records`: those of the points from `first` on
-    template <class Real>
-    point_set read_records(std::string_view content, std::string_view records, std::uint64_t first,
-                           std::string const& name, layout const& file)
+    bounding_box read_box(std::string_view head, std::string const& name, layout const& file)
     {
-      auto const& header = file.header;
-      auto const n_points = records.size() / file.record_size();
-      auto points = empty_set(header, n_points);
-
-      auto const half_width = static_cast<double>(get<Real>(content, file.box_offset()));
-      if (!(half_width > 0) || !std::isfinite(half_width))
-        fail_at_byte(name, file.box_offset(), "half width " + number_text(half_width),
-                     "a positive finite length");
-      std::vector<double> centre;
-      for (std::size_t c = 0; c < header.dim; ++c)
+      auto const offset = [&](std::size_t k)
       {
-        auto const offset = file.box_offset() + (1 + c) * sizeof(Real);
-        centre.push_back(static_cast<double>(get<Real>(content, offset)));
-        if (!std::isfinite(centre.back()))
-          fail_at_byte(name, offset, number_text(centre.back()) + " for the centre's " + "xyz"[c],
+        return file.box_offset() + k * file.header.sizeof_real;
+      };
+      auto const real = [&](std::size_t k)
+      {
+        return file.header.sizeof_real == 4 ? static_cast<double>(get<float>(head, offset(k)))
+                                            : get<double>(head, offset(k));
+      };
+      bounding_box box{{}, real(0)};
+      if (!(box.half_width > 0) || !std::isfinite(box.half_width))
+        fail_at_byte(name, offset(0), "half width " + number_text(box.half_width),
+                     "a positive finite length");
+      for (std::size_t c = 0; c < file.header.dim; ++c)
+      {
+        box.centre.push_back(real(1 + c));
+        if (!std::isfinite(box.centre.back()))
+          fail_at_byte(name, offset(1 + c),
+                       number_text(box.centre.back()) + " for the centre's " + "xyz"[c],
                        "a finite number");
       }
-      points.box = bounding_box{centre, half_width};
-
-      for (std::size_t k = 0; k < header.n_values; ++k)
-      {
-        auto& column = column_of(points, k);
-        for (std::size_t i = 0; i < n_points; ++i)
-        {
-          auto const offset = (i * header.n_values + k) * sizeof(Real);
-          auto const value = get<Real>(records, offset);
-          if (k < header.dim + header.n_inputs && !std::isfinite(value))
-            fail_at_byte(name, file.records_offset() + first * file.record_size() + offset,
-                         number_text(static_cast<double>(value)) + " for " + name_of(header, k) +
-                             " of point " + std::to_string(first + i),
-                         "a finite number");
-          column[i] = static_cast<double>(value);
-        }
-      }
-      return points;
-    }
-
-    point_set read_records(std::string_view content, std::string_view records, std::uint64_t first,
-                           std::string const& name, layout const& file)
-    {
-      return (file.header.sizeof_real == 4
-                  ? read_records<float>
-                  : read_records<double>)(content, records, first, name, file);
+      return box;
     }
   }
 
@@ -169,30 +132,27 @@ namespace nearfield::detail::io
            content[2] == 0 && content[3] == 0;
   }
 
-  point_set parse_fma_binary(std::string_view content, std::string const& name,
-                             read_options const& options, file_report* report)
+  point_set read_fma_binary(input_file const& from, file_part const& part,
+                            read_options const& options, file_report* report)
   {
-    auto const file = recognise(content, content.size(), name, options);
-    describe(file.header, "FMA, binary", report);
-    return read_records(content, content.substr(file.records_offset()), 0, name, file);
-  }
-
-  point_set parse_fma_binary_part(input_file const& from, read_options const& options,
-                                  file_report* report)
-  {
-    check_dim(options);
-    refuse_columns(options, from.name());
-    refuse_atom_style(options, from.name());
-    check_frame(options, 1, from.name());
+    check_options(options, from.name(), {});
     std::size_t const longest_head = 24 + 4 * 8;
-    auto const head = from.piece(0, std::min<std::uint64_t>(from.size(), longest_head));
+    std::string buffer;
+    auto const head = from.piece(0, std::min<std::uint64_t>(from.size(), longest_head), buffer);
     auto const file = recognise(head, from.size(), from.name(), options);
-    describe(file.header, "FMA, binary", report);
-    auto const& part = *options.part;
-    auto const first = part_begin(file.n_points, part.index, part.count);
-    auto const last = part_begin(file.n_points, part.index + 1, part.count);
-    auto const records = from.piece(file.records_offset() + first * file.record_size(),
-                                    file.records_offset() + last * file.record_size());
-    return read_records(head, records, first, from.name(), file);
+    auto const box = read_box(head, from.name(), file);
+    auto const map = map_of(file.header);
+    if (report)
+    {
+      *report = {.format = "FMA, binary"};
+      describe(map, *report);
+    }
+    binary_table table{file.n_points, file.records_offset(), file.record_size()};
+    auto const size = static_cast<std::size_t>(file.header.sizeof_real);
+    for (std::size_t k = 0; k < file.header.n_values; ++k)
+      table.columns.push_back({{'f', size}, table.begin + k * size, table.row_size});
+    auto points = read_rows(from, part, table, map);
+    points.box = box;
+    return points;
   }
 }

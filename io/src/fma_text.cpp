@@ -1,4 +1,5 @@
 #include "fma.hpp"
+#include "input_file.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -27,42 +28,20 @@ namespace nearfield
       return {};
     }
 
-    point_set empty_set(fma_header const& header, std::size_t n)
+    column_map map_of(fma_header const& header)
     {
-      point_set points;
-      points.dim = static_cast<int>(header.dim);
-      points.positions.assign(header.dim, std::vector<double>(n));
-      points.inputs.assign(header.n_inputs, std::vector<double>(n));
-      points.outputs.assign(header.n_values - header.dim - header.n_inputs, std::vector<double>(n));
-      return points;
-    }
-
-    std::vector<double>& column_of(point_set& points, std::size_t k)
-    {
-      if (k < points.positions.size()) return points.positions[k];
-      k -= points.positions.size();
-      return k < points.inputs.size() ? points.inputs[k] : points.outputs[k - points.inputs.size()];
-    }
-
-    std::string name_of(fma_header const& header, std::size_t k)
-    {
-      if (k < header.dim) return std::string(1, "xyz"[k]);
-      k -= header.dim;
-      if (k < header.n_inputs) return "input " + std::to_string(k + 1);
-      return "output " + std::to_string(k - header.n_inputs + 1);
-    }
-
-    void describe(fma_header const& header, std::string const& format, file_report* report)
-    {
-      if (!report) return;
-      *report = {.format = format};
+      column_map map;
       for (std::size_t k = 0; k < header.n_values; ++k)
       {
-        auto& group = k < header.dim                     ? report->positions
-                      : k < header.dim + header.n_inputs ? report->inputs
-                                                         : report->outputs;
-        group.push_back(name_of(header, k));
+        auto const input = k - header.dim, output = input - header.n_inputs;
+        bool const is_position = k < header.dim, is_input = !is_position && input < header.n_inputs;
+        (is_position ? map.positions : is_input ? map.inputs : map.outputs).push_back(k);
+        map.names.push_back(is_position ? std::string(1, "xyz"[k])
+                            : is_input  ? "input " + std::to_string(input + 1)
+                                        : "output " + std::to_string(output + 1));
       }
+      map.titles = map.names;
+      return map;
     }
 
     namespace
@@ -203,12 +182,11 @@ namespace nearfield
         template <class Real>
         point_set read_records()
         {
-          auto points = empty_set(header_, n_points_);
+          auto const map = map_of(header_);
+          auto points = empty_set(map);
           points.box = bounding_box{centre_, half_width_};
-          std::vector<double*> columns;
-          for (std::size_t k = 0; k < header_.n_values; ++k)
-            columns.push_back(column_of(points, k).data());
-          auto const n_finite = header_.dim + header_.n_inputs;
+          auto const columns = columns_to_fill(map, points);
+          for (auto const& column : columns) column.to->resize(n_points_);
 
           for (std::size_t i = 0; i < n_points_; ++i)
           {
@@ -224,11 +202,11 @@ namespace nearfield
                 start = tokens_.line();
               }
               Real value = 0;
+              bool const is_finite = !columns[k].may_be_infinite;
               if (parse_number(token, value) != number_status::good ||
-                  (k < n_finite && !std::isfinite(value)))
-                parse<Real>(token, name_of(header_, k) + " of point " + std::to_string(i),
-                            k < n_finite);
-              columns[k][i] = static_cast<double>(value);
+                  (is_finite && !std::isfinite(value)))
+                parse<Real>(token, map.names[k] + " of point " + std::to_string(i), is_finite);
+              (*columns[k].to)[i] = static_cast<double>(value);
             }
             // A line may hold several records, and a record several lines. In any other case a row has a
             // value too few or too many, which would shift all that follow.
@@ -264,26 +242,20 @@ namespace nearfield
         std::vector<double> centre_;
       };
     }
-
-    point_set parse_fma_text(std::string_view content, std::string const& name,
-                             read_options const& options, file_report* report)
-    {
-      fma_text_reader reader(without_mark(content, name), name, options);
-      auto points = reader.points();
-      describe(reader.header(), "FMA, text", report);
-      return points;
-    }
   }
 
   point_set parse_fma(std::string_view content, std::string const& name,
                       read_options const& options, file_report* report)
   {
-    detail::io::check_dim(options);
-    detail::io::refuse_columns(options, name);
-    detail::io::refuse_atom_style(options, name);
-    detail::io::check_frame(options, 1, name);
-    return (detail::io::is_binary_fma(content)
-                ? detail::io::parse_fma_binary
-                : detail::io::parse_fma_text)(content, name, options, report);
+    using namespace detail::io;
+    if (is_binary_fma(content)) return read_fma_binary({content, name}, {}, options, report);
+    check_options(options, name, {});
+    fma_text_reader reader(without_mark(content, name), name, options);
+    if (report)
+    {
+      *report = {.format = "FMA, text"};
+      describe(map_of(reader.header()), *report);
+    }
+    return reader.points();
   }
 }

@@ -2,15 +2,17 @@
 
 #include "text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <sys/stat.h>
 
 namespace nearfield::detail::io
 {
   input_file::input_file(std::filesystem::path const& path)
-      : path_(path), name_(path.string()), file_(nullptr, std::fclose)
+      : name_(path.string()), file_(nullptr, std::fclose)
   {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
@@ -21,14 +23,49 @@ namespace nearfield::detail::io
                   error_kind::file);
   }
 
-  std::string input_file::whole() const
+  input_file::input_file(std::string_view content, std::string const& name)
+      : name_(name), file_(nullptr, std::fclose), content_(content)
+  {}
+
+  std::uint64_t input_file::size() const
   {
+    if (is_in_memory()) return content_.size();
+    struct stat there = {};
+    if (::fstat(::fileno(file_.get()), &there) != 0) fail_to_read(0);
+    if (!S_ISREG(there.st_mode))
+      throw error(printable(name_) + ": found a pipe or a device, expected a file, of which each "
+                                     "rank can read its part",
+                  error_kind::file);
+    return static_cast<std::uint64_t>(there.st_size);
+  }
+
+  std::string_view input_file::piece(std::uint64_t begin, std::uint64_t end,
+                                     std::string& buffer) const
+  {
+    auto const size = static_cast<std::size_t>(end - begin);
+    if (is_in_memory()) return content_.substr(static_cast<std::size_t>(begin), size);
+    buffer.resize(size);
+    if (::fseeko(file_.get(), static_cast<::off_t>(begin), SEEK_SET) != 0) fail_to_read(begin);
+    errno = 0;
+    auto const n = std::fread(buffer.data(), 1, size, file_.get());
+    if (n < size) fail_to_read(begin + n);
+    return buffer;
+  }
+
+  std::string input_file::start() const
+  {
+    std::string buffer;
+    return std::string(piece(0, std::min<std::uint64_t>(size(), 4096), buffer));
+  }
+
+  void input_file::load()
+  {
+    if (is_in_memory()) return;
+    struct stat there = {};
+    bool const has_size = ::fstat(::fileno(file_.get()), &there) == 0 && there.st_size > 0;
+    std::string content(has_size ? static_cast<std::size_t>(there.st_size) : 0, '\0');
     std::rewind(file_.get()); // a piece may have been read
-    std::error_code status;
-    std::string content;
-    auto const size = std::filesystem::file_size(path_, status);
     std::size_t n = 0;
-    content.resize(status ? 0 : static_cast<std::size_t>(size));
     // a pipe has no size, and a file may grow while being read
     for (;;)
     {
@@ -39,35 +76,14 @@ namespace nearfield::detail::io
     }
     if (std::ferror(file_.get())) fail_to_read(n);
     content.resize(n);
-    return content;
+    replace(std::move(content));
   }
 
-  std::string input_file::start(std::size_t n) const
+  void input_file::replace(std::string content)
   {
-    std::string content(n, '\0');
-    content.resize(std::fread(content.data(), 1, n, file_.get()));
-    return content;
-  }
-
-  std::uint64_t input_file::size() const
-  {
-    struct stat there = {};
-    if (::fstat(::fileno(file_.get()), &there) != 0) fail_to_read(0);
-    if (!S_ISREG(there.st_mode))
-      throw error(printable(name_) + ": found a pipe or a device, expected a file, of which each "
-                                     "rank can read its part",
-                  error_kind::file);
-    return static_cast<std::uint64_t>(there.st_size);
-  }
-
-  std::string input_file::piece(std::uint64_t begin, std::uint64_t end) const
-  {
-    std::string content(static_cast<std::size_t>(end - begin), '\0');
-    if (::fseeko(file_.get(), static_cast<::off_t>(begin), SEEK_SET) != 0) fail_to_read(begin);
-    errno = 0;
-    auto const n = std::fread(content.data(), 1, content.size(), file_.get());
-    if (n < content.size()) fail_to_read(begin + n);
-    return content;
+    file_.reset();
+    own_ = std::move(content);
+    content_ = own_;
   }
 
   void input_file::fail_to_read(std::uint64_t byte) const

@@ -355,8 +355,7 @@ namespace nearfield
   point_set parse_lammps(std::string_view content, std::string const& name,
                          read_options const& options, file_report* report)
   {
-    check_dim(options);
-    check_frame(options, 1, name);
+    check_options(options, name, {.columns = true, .atom_style = true});
     lammps_reader reader(name, options);
     auto points = reader.read(content);
     if (report)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "binary_table.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,14 +11,6 @@
 
 namespace nearfield::detail::io
 {
-  /// The type of the numbers of an array: f, i or u of `size` bytes, V for what is no number.
-  struct array_type
-  {
-    char kind = 'f';
-    std::size_t size = 8;
-    bool is_swapped = false; ///< big-endian
-  };
-
   /// A field of a record: `count` values of one type.
   struct array_field
   {

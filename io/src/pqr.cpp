@@ -150,10 +150,7 @@ namespace nearfield
   point_set parse_pqr(std::string_view content, std::string const& name,
                       read_options const& options, file_report* report)
   {
-    check_dim(options);
-    refuse_columns(options, name);
-    refuse_atom_style(options, name);
-
+    check_options(options, name, {.frames = true});
     point_set points;
     points.inputs.resize(1);
     points.input_names = {"q"};

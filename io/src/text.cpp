@@ -286,20 +286,22 @@ namespace nearfield::detail::io
     return value;
   }
 
-  void refuse_columns(read_options const& options, std::string const& name)
+  void check_options(read_options const& options, std::string const& name,
+                     known_options const& known)
   {
-    if (options.columns.empty()) return;
-    throw error(printable(name) +
-                ": found column names (--columns), expected none: this format defines its columns; "
-                "--columns is for .csv .tsv .txt .dat .xyz .npy, and the Atoms section of LAMMPS");
-  }
-
-  void refuse_atom_style(read_options const& options, std::string const& name)
-  {
-    if (options.atom_style.empty()) return;
-    throw error(printable(name) +
-                ": found an atom style (--atom-style), expected none: it applies to "
-                "LAMMPS data only");
+    if (options.dim != 0 && options.dim != 2 && options.dim != 3)
+      throw error("read_options.dim: found " + std::to_string(options.dim) +
+                  ", expected 2 or 3, or 0 for that of the file");
+    if (!known.columns && !options.columns.empty())
+      throw error(
+          printable(name) +
+          ": found column names (--columns), expected none: this format defines its columns; "
+          "--columns is for .csv .tsv .txt .dat .xyz .npy, and the Atoms section of LAMMPS");
+    if (!known.atom_style && !options.atom_style.empty())
+      throw error(printable(name) +
+                  ": found an atom style (--atom-style), expected none: it applies to "
+                  "LAMMPS data only");
+    if (!known.frames) check_frame(options, 1, name);
   }
 
   std::string wanted(read_options const& options)
@@ -312,13 +314,6 @@ namespace nearfield::detail::io
   {
     return options.dim_of.empty() ? "because 2D was requested"
                                   : "because " + printable(options.dim_of) + " is in 2D";
-  }
-
-  void check_dim(read_options const& options)
-  {
-    if (options.dim != 0 && options.dim != 2 && options.dim != 3)
-      throw error("read_options.dim: found " + std::to_string(options.dim) +
-                  ", expected 2 or 3, or 0 for that of the file");
   }
 
   std::size_t check_frame(read_options const& options, std::size_t n, std::string const& name,

@@ -150,18 +150,22 @@ namespace nearfield::detail::io
   /// Reads a finite value: a coordinate or an input.
   double read_finite(std::string_view text, place const& where, std::string_view what);
 
-  /// These throw nearfield::error, naming the file, if an option is given that its format does not have.
-  void refuse_columns(read_options const& options, std::string const& name);
-  void refuse_atom_style(read_options const& options, std::string const& name);
+  /// The options that a format has, beside the dimension.
+  struct known_options
+  {
+    bool columns = false, atom_style = false, frames = false;
+  };
+
+  /// Throws nearfield::error, naming the file, if an option is given that its format does not have, or if options.dim is
+  /// not 0, 2 or 3.
+  void check_options(read_options const& options, std::string const& name,
+                     known_options const& known);
 
   /// `2 as requested`, or `2 as in a.csv`, for messages.
   std::string wanted(read_options const& options);
 
   /// `because 2D was requested`, or `because a.csv is in 2D`.
   std::string because_of_2d(read_options const& options);
-
-  /// Throws nearfield::error unless options.dim is 0, 2 or 3.
-  void check_dim(read_options const& options);
 
   /// The number of the frame to read, of `n`. Throws nearfield::error if options.frame is none of them, or not given
   /// though there are several.

@@ -108,8 +108,7 @@ namespace nearfield
   point_set parse_xyz(std::string_view content, std::string const& name,
                       read_options const& options, file_report* report)
   {
-    check_dim(options);
-    refuse_atom_style(options, name);
+    check_options(options, name, {.columns = true, .frames = true});
     line_cursor lines(without_mark(content, name));
     std::vector<frame> frames(1);
     if (!take_frame(lines, name, frames[0]))
