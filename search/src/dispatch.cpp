@@ -1,5 +1,6 @@
 #include "search_kernels.hpp"
 
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/core/where.hpp>
 
 #include <algorithm>
@@ -74,13 +75,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells, pairs which)
+  std::vector<std::uint64_t> candidates_before_boxes(executor& on, cell_view<T, Dim> const& cells,
+                                                     pairs which)
   {
-    std::vector<std::uint64_t> before{0};
-    before.reserve(cells.targets.size() + std::size_t(1));
-    for (index_type box = 0; box < cells.targets.size(); ++box)
-      before.push_back(before.back() +
-                       count_candidates(search_job<T, Dim>{&cells, which, box, box + 1}));
+    std::vector<std::uint64_t> before(cells.targets.size() + std::size_t(1));
+    sum_before(on, std::span(before),
+               [&](std::size_t i)
+               {
+                 auto const box = static_cast<index_type>(i);
+                 return count_candidates(search_job<T, Dim>{&cells, which, box, box + 1});
+               });
     return before;
   }
 
@@ -172,7 +176,8 @@ namespace nearfield::detail
   template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);                  \
   template void search_rows(isa, search_job<T, Dim> const&, row_content, row_function<T, Dim>,     \
                             void*);                                                                \
-  template std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const&, pairs);
+  template std::vector<std::uint64_t> candidates_before_boxes(executor&, cell_view<T, Dim> const&, \
+                                                              pairs);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

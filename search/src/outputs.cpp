@@ -1,10 +1,10 @@
 #include "pair_columns.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/search/outputs.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -50,16 +50,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void size_rows(csr<T, Dim>& list, to_csr const& what, std::vector<index_type> const& counts)
+  void size_rows(executor& on, csr<T, Dim>& list, to_csr const& what,
+                 std::vector<index_type> const& counts)
   {
     std::size_t const n = counts.size();
     std::uint64_t const per_pair = sizeof(index_type) + geometry_bytes<T, Dim>(what);
     std::uint64_t const total = std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
     check_bytes(total, (n + 1) * sizeof(std::uint64_t) + total * per_pair, what.max_bytes);
     list.offsets.resize(n + 1);
-    list.offsets[0] = 0;
-    std::inclusive_scan(counts.begin(), counts.end(), list.offsets.data() + 1, std::plus<>(),
-                        std::uint64_t(0));
+    sum_before(on, std::span(list.offsets.begin(), n + 1),
+               [&](std::size_t i) { return counts[i]; });
     list.columns.resize(total);
     for_each_column(list, what,
                     [&](page_array<T>& values)
@@ -96,7 +96,7 @@ namespace nearfield::detail
     count_rows(where, job, counts.data());
     auto const write = [&]
     {
-      size_rows(result, what, counts);
+      size_rows(threads_or_here(nullptr), result, what, counts);
       search_rows(where, job, content_of(what), &put_row<T, Dim>, &result);
       if (what.sorted) sort_rows(result, 0, result.size());
     };
@@ -146,7 +146,7 @@ namespace nearfield::detail
   template void search_list(isa, cell_view<T, Dim> const&, count_pairs const&, pair_counts&);      \
   template void search_list(isa, cell_view<T, Dim> const&, to_csr const&, csr<T, Dim>&);           \
   template void search_list(isa, cell_view<T, Dim> const&, to_table const&, neighbour_table&);     \
-  template void size_rows(csr<T, Dim>&, to_csr const&, std::vector<index_type> const&);            \
+  template void size_rows(executor&, csr<T, Dim>&, to_csr const&, std::vector<index_type> const&); \
   template void put_row(void*, search_row<T, Dim> const&);                                         \
   template void sort_rows(csr<T, Dim>&, std::size_t, std::size_t);                                 \
   template void put_table_row(void*, search_row<T, Dim> const&);

@@ -1,7 +1,6 @@
 #include <nearfield/search/slabs.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -11,34 +10,10 @@ namespace nearfield::detail
   namespace
   {
     // all threads finish at about the same time
-    constexpr std::uint64_t slabs_a_thread = 32;
+    constexpr int slabs_a_thread = 32;
     // searching fewer candidates takes less time than calling a thread
     constexpr std::uint64_t least_candidates = std::uint64_t(1) << 13;
     constexpr std::size_t spare_bytes = std::size_t(1) << 26; // that threads may need beside a list
-  }
-
-  void for_each_part(executor* threads, std::size_t n, std::function<void(std::size_t)> const& f)
-  {
-    if (!threads || n <= 1)
-    {
-      for (std::size_t p = 0; p < n; ++p) f(p);
-      return;
-    }
-    std::atomic<std::size_t> next = 0;
-    auto const take = [&](int)
-    {
-      try
-      {
-        for (std::size_t p = next++; p < n; p = next++) f(p);
-      }
-      catch (...)
-      {
-        next = n;
-        throw;
-      }
-    };
-    std::size_t const workers = static_cast<std::size_t>(threads->workers());
-    threads->run(static_cast<int>(std::min(n, workers)), take);
   }
 
   template <class T, int Dim>
@@ -46,8 +21,8 @@ namespace nearfield::detail
                               std::uint64_t most)
   {
     check_pairs(cells, which);
-    auto const before = candidates_before_boxes(cells, which);
-    std::uint64_t const n = slabs_a_thread * static_cast<std::uint64_t>(threads.workers());
+    auto const before = candidates_before_boxes(threads, cells, which);
+    auto const n = static_cast<std::uint64_t>(slabs_a_thread * threads.workers());
     return cut_slabs(before, std::min(most, std::max(least_candidates, before.back() / n)));
   }
 
@@ -61,7 +36,7 @@ namespace nearfield::detail
   void slab_search<T, Dim>::run(
       std::function<void(search_job<T, Dim> const&, std::size_t)> const& f) const
   {
-    for_each_part(&threads_, slabs_.size(),
+    for_each_item(threads_, slabs_.size(),
                   [&](std::size_t s) { f(job_of(cells_, which_, slabs_[s]), s); });
   }
 
@@ -82,22 +57,19 @@ namespace nearfield::detail
     run([&](auto const& job, std::size_t) { search_rows(where_, job, content, row, sink); });
   }
 
-  /// Calls f(first, last) for blocks [first, last) of n rows.
+  /// Calls f(part, first, last) for blocks [first, last) of n rows.
   template <class T, int Dim>
-  void slab_search<T, Dim>::for_rows(std::size_t n,
-                                     std::function<void(std::size_t, std::size_t)> const& f) const
+  template <class F>
+  void slab_search<T, Dim>::for_rows(std::size_t n, F const& f) const
   {
-    std::size_t const pieces = std::min(n, static_cast<std::size_t>(slabs_a_thread) *
-                                               static_cast<std::size_t>(threads_.workers()));
-    for_each_part(&threads_, pieces,
-                  [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
+    for_each_part(threads_, cut(threads_, n, 1, slabs_a_thread), f);
   }
 
   template <class T, int Dim>
   void slab_search<T, Dim>::sort(csr<T, Dim>& list) const
   {
     for_rows(list.size(),
-             [&](std::size_t first, std::size_t last) { sort_rows(list, first, last); });
+             [&](int, std::size_t first, std::size_t last) { sort_rows(list, first, last); });
   }
 
   template <class T, int Dim>
@@ -121,7 +93,7 @@ namespace nearfield::detail
   {
     std::vector<index_type> counts(cells_.target_order.size());
     static_cast<void>(count(counts.data()));
-    size_rows(result, what, counts);
+    size_rows(threads_, result, what, counts);
     rows(content_of(what), &put_row<T, Dim>, &result);
     if (what.sorted) sort(result);
   }
@@ -175,13 +147,13 @@ namespace nearfield::detail
       std::vector<index_type> counts(cells_.target_order.size());
       upper_rows<T, Dim> sink{&list, counts.data()};
       full.rows(row_content::indices, &upper_rows<T, Dim>::count, &sink);
-      size_rows(list, as_rows, counts);
+      size_rows(threads_, list, as_rows, counts);
       full.rows(content_of(as_rows), &upper_rows<T, Dim>::put, &sink);
       sort(list);
     }
     result.i.resize(list.columns.size());
     for_rows(list.size(),
-             [&](std::size_t first, std::size_t last)
+             [&](int, std::size_t first, std::size_t last)
              {
                for (std::size_t i = first; i < last; ++i)
                  std::fill(result.i.data() + list.offsets[i], result.i.data() + list.offsets[i + 1],

@@ -51,10 +51,10 @@ namespace nearfield::test
     {
       threads on(4);
       auto const view = cells.view();
-      auto const slabs = size > 0
-                             ? nearfield::detail::cut_slabs(
-                                   nearfield::detail::candidates_before_boxes(view, which), size)
-                             : nearfield::detail::slabs_for(on, view, which);
+      auto const slabs =
+          size > 0 ? nearfield::detail::cut_slabs(
+                         nearfield::detail::candidates_before_boxes(on, view, which), size)
+                   : nearfield::detail::slabs_for(on, view, which);
       auto const found_in_slabs = [&](auto const& what)
       {
         decltype(radius_search(scalar, cells, what)) found;
@@ -330,7 +330,7 @@ namespace nearfield::test
     constexpr std::size_t n = 1000000;
     std::size_t const most = on.workers() > 1 ? 2 : 1; // the other is at work when one throws
     std::atomic<std::size_t> parts = 0;
-    EXPECT_THROW(nearfield::detail::for_each_part(&on, n,
+    EXPECT_THROW(nearfield::detail::for_each_item(on, n,
                                                   [&](std::size_t p)
                                                   {
                                                     ++parts;

@@ -205,8 +205,7 @@ namespace nearfield::detail
   tree<Dim> build_tree(executor* given, strided<T const, Dim> const& targets,
                        strided<T const, Dim> const* sources, tree_options<Dim> const& options)
   {
-    this_thread here;
-    executor& on = given ? *given : here;
+    executor& on = threads_or_here(given);
     key_layout const layout = layout_of<T>(options);
     typename tree<Dim>::parts parts;
     leaf_set<Dim> leaves = cut_points<T>(on, targets, sources, options, layout, parts);
@@ -226,14 +225,13 @@ namespace nearfield::detail
                                     strided<T const, Dim> const* sources,
                                     tree_options<Dim> const& asked)
   {
-    this_thread here;
     tree_options<Dim> options = asked;
     options.level.reset();
     options.order.reset();
     options.max_leaf_size = automatic;
     typename tree<Dim>::parts parts;
     leaf_size_choice choice;
-    cut_points<T>(given ? *given : here, targets, sources, options, layout_of<T>(options), parts,
+    cut_points<T>(threads_or_here(given), targets, sources, options, layout_of<T>(options), parts,
                   &choice);
     return choice;
   }

@@ -2,8 +2,8 @@
 
 #include "column_bounds.hpp"
 #include "keys.hpp"
-#include "parallel.hpp"
 
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "parallel.hpp"
-
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>

@@ -74,7 +74,7 @@ namespace nearfield::detail
 
   /// Offsets from the lengths of rows, and room for all columns. Throws nearfield::error beyond max_bytes.
   template <class T, int Dim>
-  NEARFIELD_API void size_rows(csr<T, Dim>& list, to_csr const& what,
+  NEARFIELD_API void size_rows(executor& on, csr<T, Dim>& list, to_csr const& what,
                                std::vector<index_type> const& counts);
   /// Writes a row to its place in a csr<T, Dim>; rows of different points may be written concurrently.
   template <class T, int Dim>

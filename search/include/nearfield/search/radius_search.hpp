@@ -145,10 +145,11 @@ namespace nearfield
   {
     /// Cuts the boxes into about `parts` slabs. Throws nearfield::error for parts < 1.
     template <class T, int Dim>
-    std::vector<slab> cut_parts(cell_view<T, Dim> const& cells, pairs which, int parts)
+    std::vector<slab> cut_parts(executor& on, cell_view<T, Dim> const& cells, pairs which,
+                                int parts)
     {
       if (parts < 1) throw error("reduce: parts is " + std::to_string(parts) + "; give 1 or more");
-      auto const before = candidates_before_boxes(cells, which);
+      auto const before = candidates_before_boxes(on, cells, which);
       std::uint64_t const all = before.back();
       std::uint64_t const n = static_cast<std::uint64_t>(parts);
       return cut_slabs(before, all / n + (all % n != 0));
@@ -183,11 +184,12 @@ namespace nearfield
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    auto const parts = detail::cut_parts(view, what.which, what.parts);
+    executor& on = detail::threads_or_here(detail::threads_of(where));
+    auto const parts = detail::cut_parts(on, view, what.which, what.parts);
     R result = what.init;
     std::vector<std::unique_ptr<R>> sums(parts.size());
     detail::in_order combined;
-    detail::for_each_part(detail::threads_of(where), parts.size(),
+    detail::for_each_item(on, parts.size(),
                           [&](std::size_t p)
                           {
                             auto const job = detail::job_of(view, what.which, parts[p]);

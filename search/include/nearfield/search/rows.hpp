@@ -2,6 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -111,8 +112,8 @@ namespace nearfield::detail
 
   /// The number of candidates of all boxes before each box and, last, of all boxes.
   template <class T, int Dim>
-  NEARFIELD_API std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells,
-                                                                   pairs which);
+  NEARFIELD_API std::vector<std::uint64_t>
+  candidates_before_boxes(executor& on, cell_view<T, Dim> const& cells, pairs which);
 
   /// All boxes in slabs of about `candidates` candidates, in order; boxes without any at the end join the
   /// last slab. Boxes are not cut: one with more candidates is a slab of its own.
@@ -149,8 +150,8 @@ namespace nearfield::detail
   extern template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);           \
   extern template void search_rows(isa, search_job<T, Dim> const&, row_content,                    \
                                    row_function<T, Dim>, void*);                                   \
-  extern template std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const&,     \
-                                                                     pairs);
+  extern template std::vector<std::uint64_t> candidates_before_boxes(                              \
+      executor&, cell_view<T, Dim> const&, pairs);
   NEARFIELD_DECLARE_SEARCH(float, 2)
   NEARFIELD_DECLARE_SEARCH(float, 3)
   NEARFIELD_DECLARE_SEARCH(double, 2)

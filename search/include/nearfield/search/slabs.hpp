@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/search/outputs.hpp>
 
 #include <cstddef>
@@ -16,12 +16,6 @@
 
 namespace nearfield::detail
 {
-  /// Calls f(p) for every p in [0, n), on the threads or, if these are null, on the calling one. Parts begin in
-  /// ascending order, so an ordered consumer (in_order) waits only for those in progress. Throws one of the exceptions;
-  /// parts not begun by then are left out.
-  NEARFIELD_API void for_each_part(executor* threads, std::size_t n,
-                                   std::function<void(std::size_t)> const& f);
-
   /// Slabs of about equal work for the threads, of at most `most` candidates.
   template <class T, int Dim>
   NEARFIELD_API std::vector<slab> slabs_for(executor& threads, cell_view<T, Dim> const& cells,
@@ -34,7 +28,8 @@ namespace nearfield::detail
     executor* const threads = threads_of(where);
     if (!threads) return f(whole(cells, which));
     auto const slabs = slabs_for(*threads, cells, which);
-    for_each_part(threads, slabs.size(), [&](std::size_t s) { f(job_of(cells, which, slabs[s])); });
+    for_each_item(*threads, slabs.size(),
+                  [&](std::size_t s) { f(job_of(cells, which, slabs[s])); });
   }
 
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
@@ -58,7 +53,8 @@ namespace nearfield::detail
     void run(std::function<void(search_job<T, Dim> const&, std::size_t)> const& f) const;
     [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const;
     void rows(row_content content, row_function<T, Dim> row, void* sink) const;
-    void for_rows(std::size_t n, std::function<void(std::size_t, std::size_t)> const& f) const;
+    template <class F>
+    void for_rows(std::size_t n, F const& f) const;
     void sort(csr<T, Dim>& list) const;
     void write_sorted(to_coo const& what, coo<T, Dim>& result) const;
     std::uint64_t write_by_pieces(to_coo const& what, coo<T, Dim>& result) const;

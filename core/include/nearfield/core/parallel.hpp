@@ -1,0 +1,137 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/executor.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+/// \file
+/// Loops on the threads of an executor: in parts, or item by item; sums over the items before each; cuts by these sums.
+
+namespace nearfield::detail
+{
+  /// The calling thread.
+  class this_thread final : public executor
+  {
+  public:
+    [[nodiscard]] int workers() const override { return 1; }
+    void run(int n, std::function<void(int)> const& f) override
+    {
+      for (int part = 0; part < n; ++part) f(part);
+    }
+  };
+
+  /// The executor or, if it is null, the calling thread.
+  inline executor& threads_or_here(executor* on)
+  {
+    static this_thread here; // without state
+    return on ? *on : here;
+  }
+
+  /// How a loop over n items is cut: part p has the items [begin(p), begin(p + 1)).
+  struct loop_parts
+  {
+    std::size_t n;
+    int parts;
+
+    [[nodiscard]] std::size_t begin(int part) const
+    {
+      return static_cast<std::size_t>(std::uint64_t(n) * static_cast<std::uint64_t>(part) /
+                                      static_cast<std::uint64_t>(parts));
+    }
+  };
+
+  /// One part for each worker (or several, where parts take unequal time), but never fewer than `least` items in a part
+  /// unless there is only one.
+  inline loop_parts cut(executor const& on, std::size_t n, std::size_t least = 1024,
+                        int parts_per_worker = 1)
+  {
+    int const workers = std::max(1, on.workers());
+    int const most = workers == 1 ? 1 : parts_per_worker * workers;
+    return {
+        n, static_cast<int>(std::clamp<std::size_t>(n / least, 1, static_cast<std::size_t>(most)))};
+  }
+
+  /// Calls f(part, begin, end) for each part.
+  template <class F>
+  void for_each_part(executor& on, loop_parts const& loop, F const& f)
+  {
+    auto const call = [&](int part)
+    {
+      f(part, loop.begin(part), loop.begin(part + 1));
+    };
+    if (loop.parts == 1)
+      call(0);
+    else
+      on.run(loop.parts, call);
+  }
+
+  /// Calls f(i) for each i in [0, n). Items begin in ascending order, so an ordered consumer waits only for those in
+  /// progress. Throws one of the exceptions; items not begun by then are left out.
+  template <class F>
+  void for_each_item(executor& on, std::size_t n, F const& f)
+  {
+    std::atomic<std::size_t> next = 0;
+    auto const take = [&](int)
+    {
+      try
+      {
+        for (std::size_t i = next++; i < n; i = next++) f(i);
+      }
+      catch (...)
+      {
+        next = n;
+        throw;
+      }
+    };
+    on.run(static_cast<int>(std::min(n, static_cast<std::size_t>(on.workers()))), take);
+  }
+
+  /// sums[i] = value(0) + ... + value(i - 1), up to i = n for n + 1 sums. Values are integers, or add without rounding.
+  template <class T, class Value>
+  void sum_before(executor& on, std::span<T> sums, Value const& value)
+  {
+    loop_parts const loop = cut(on, sums.size() - 1);
+    std::vector<T> before(static_cast<std::size_t>(loop.parts) + 1, T(0)); // the parts
+    sums[0] = 0;
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    T sum = 0;
+                    for (std::size_t i = begin; i < end; ++i) sums[i + 1] = sum += value(i);
+                    before[static_cast<std::size_t>(part) + 1] = sum;
+                  });
+    if (loop.parts == 1) return;
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    T const sum = before[static_cast<std::size_t>(part)];
+                    for (std::size_t i = begin; i < end; ++i) sums[i + 1] += sum;
+                  });
+  }
+
+  /// Cuts the items from first.back() up to `end` into n parts with about equal sums, fewer if there are fewer items:
+  /// adds the item after each part, `end` last. sums[i]: of the items before i.
+  inline void cut_evenly(std::span<double const> sums, index_type end, std::size_t n,
+                         std::vector<index_type>& first)
+  {
+    index_type const begin = first.back();
+    if (begin == end) return;
+    double const before = sums[begin], all = sums[end] - before;
+    for (std::size_t p = 1; p < n; ++p)
+    {
+      double const share = before + all * (static_cast<double>(p) / static_cast<double>(n));
+      auto const at =
+          static_cast<index_type>(std::lower_bound(sums.begin(), sums.end(), share) - sums.begin());
+      if (at > first.back() && at < end) first.push_back(at);
+    }
+    first.push_back(end);
+  }
+}
