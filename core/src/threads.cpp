@@ -1,4 +1,5 @@
 #include <nearfield/core/executor.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,12 @@
 
 namespace nearfield
 {
+  executor& detail::threads_or_here(executor* on)
+  {
+    static this_thread here;
+    return on ? *on : here;
+  }
+
   threads::threads(int most) : n_(1)
   {
     cpu_set_t set;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 
 #include <algorithm>
@@ -28,11 +29,7 @@ namespace nearfield::detail
   };
 
   /// The executor or, if it is null, the calling thread.
-  inline executor& threads_or_here(executor* on)
-  {
-    static this_thread here; // without state
-    return on ? *on : here;
-  }
+  NEARFIELD_API executor& threads_or_here(executor* on);
 
   /// How a loop over n items is cut: part p has the items [begin(p), begin(p + 1)).
   struct loop_parts
