@@ -8,7 +8,7 @@
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
-#include <vector>
+#include <memory>
 
 namespace nearfield::starpu::detail
 {
@@ -86,55 +86,6 @@ namespace nearfield::starpu
             starpu, [=] { return detail::tree_of(starpu, groups, k, columns, options); }, k,
             columns, options))
   {}
-
-  template <kernel_real T>
-  near_field<T>::~near_field() = default;
-
-  template <kernel_real T>
-  void near_field<T>::submit()
-  {
-    step_->submit();
-  }
-  template <kernel_real T>
-  void near_field<T>::deliver()
-  {
-    step_->deliver();
-  }
-  template <kernel_real T>
-  void near_field<T>::wait()
-  {
-    step_->wait();
-  }
-  template <kernel_real T>
-  void near_field<T>::wait_for_inputs()
-  {
-    step_->wait_for_inputs();
-  }
-  template <kernel_real T>
-  void near_field<T>::positions_changed()
-  {
-    step_->positions_changed();
-  }
-  template <kernel_real T>
-  void near_field<T>::inputs_changed()
-  {
-    step_->inputs_changed();
-  }
-  template <kernel_real T>
-  pair_form near_field<T>::form() const
-  {
-    return step_->form();
-  }
-  template <kernel_real T>
-  std::size_t near_field<T>::n_tasks() const
-  {
-    return step_->n_tasks();
-  }
-  template <kernel_real T>
-  std::vector<worker_tasks> near_field<T>::statistics() const
-  {
-    return step_->statistics();
-  }
 
   template class near_field<float>;
   template class near_field<double>;

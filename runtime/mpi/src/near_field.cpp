@@ -242,7 +242,7 @@ namespace nearfield::starpu_mpi
                             starpu::detail::kernel<T> const& k,
                             starpu::detail::step_columns<T> const& columns,
                             step_options const& options)
-      : step_(std::make_unique<starpu::detail::step<T>>(
+      : starpu::near_field<T>(std::make_unique<starpu::detail::step<T>>(
             starpu, [=, &tree] { return detail::tree_of(starpu, tree, k, columns, options); }, k,
             columns,
             starpu::step_options{options.accumulate, options.form, options.backend,
@@ -251,57 +251,9 @@ namespace nearfield::starpu_mpi
   {}
 
   template <kernel_real T>
-  near_field<T>::~near_field() = default;
-
-  template <kernel_real T>
-  void near_field<T>::submit()
-  {
-    step_->submit();
-  }
-  template <kernel_real T>
-  void near_field<T>::deliver()
-  {
-    step_->deliver();
-  }
-  template <kernel_real T>
-  void near_field<T>::wait()
-  {
-    step_->wait();
-  }
-  template <kernel_real T>
-  void near_field<T>::wait_for_inputs()
-  {
-    step_->wait_for_inputs();
-  }
-  template <kernel_real T>
-  void near_field<T>::inputs_changed()
-  {
-    step_->inputs_changed();
-  }
-  template <kernel_real T>
-  void near_field<T>::positions_changed()
-  {
-    step_->positions_changed();
-  }
-  template <kernel_real T>
   double near_field<T>::seconds() const
   {
-    return step_->seconds();
-  }
-  template <kernel_real T>
-  pair_form near_field<T>::form() const
-  {
-    return step_->form();
-  }
-  template <kernel_real T>
-  std::size_t near_field<T>::n_tasks() const
-  {
-    return step_->n_tasks();
-  }
-  template <kernel_real T>
-  std::vector<worker_tasks> near_field<T>::statistics() const
-  {
-    return step_->statistics();
+    return static_cast<starpu::detail::step<T>&>(*this->step_).seconds();
   }
 
 #define NEARFIELD_INSTANTIATE(T)                                                                   \

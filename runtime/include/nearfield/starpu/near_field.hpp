@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace nearfield::starpu
@@ -84,8 +85,24 @@ namespace nearfield::starpu::detail
     [[nodiscard]] column_list<T const> const& sources() const { return has_one_set ? x : y; }
   };
 
+  /// What a near_field is made of: a step over the caller's columns, or over a tree whose points move.
   template <class T>
-  class any_step;
+  class any_step
+  {
+  public:
+    virtual ~any_step() = default;
+
+    virtual void submit() = 0;
+    virtual void deliver() = 0;
+    virtual void wait() = 0;
+    virtual void wait_for_inputs() = 0;
+    virtual void positions_changed() = 0;
+    virtual void inputs_changed() = 0;
+    [[nodiscard]] virtual pair_form form() const = 0;
+    [[nodiscard]] virtual std::size_t n_tasks() const = 0;
+    [[nodiscard]] virtual std::vector<worker_tasks> statistics() const = 0;
+  };
+
   template <class T, int Dim>
   class moving_points;
 }
@@ -218,23 +235,23 @@ namespace nearfield::starpu
     near_field& operator=(near_field const&) = delete;
     /// Waits for the tasks of the step. StarPU aborts the process if a worker calls it, in a codelet or a
     /// callback.
-    ~near_field();
+    ~near_field() = default;
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that
     /// order. Throws nearfield::error before the first task if too little address space is left (see runtime).
     /// Also throws nearfield::error when no worker can run a task; the tasks submitted before it run all the same:
     /// until another submit() has returned and been waited for, or the step is gone, columns are in use and the
     /// outputs unspecified (for good, where they accumulate).
-    void submit();
+    void submit() { step_->submit(); }
 
     /// Starts to bring the results of the last step to the caller's columns, with delivery on_request (with
     /// every_step they are on their way already, and nothing is done). Returns at once. With `accumulate`
     /// every call adds them.
-    void deliver();
+    void deliver() { step_->deliver(); }
 
     /// Returns when every step submitted so far has ended and what was to be delivered is. Rethrows the first
     /// exception of a task; the outputs are then unspecified, but those over a moving_tree as its constructor says.
-    void wait();
+    void wait() { step_->wait(); }
 
     /// Returns when the inputs of every step submitted so far have been read: from then on the caller may
     /// change q, and after inputs_changed() submit the next step, while those steps are computed. Without
@@ -248,25 +265,31 @@ namespace nearfield::starpu
     ///       step.wait_for_inputs();
     ///     }
     ///     step.wait();
-    void wait_for_inputs();
+    void wait_for_inputs() { step_->wait_for_inputs(); }
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
     /// the leaves in which the points were when it was built. The first call waits for the steps under
     /// way; from then on pairs of different leaves are tested for distance zero too. Over a moving_tree it is
     /// that tree's positions_changed().
-    void positions_changed();
+    void positions_changed() { step_->positions_changed(); }
 
     /// The next submit() reads the caller's inputs again. There is room for those of two steps: reading them waits for
     /// the P2P tasks of the last step but one. Over a moving_tree every step reads its inputs.
-    void inputs_changed();
+    void inputs_changed() { step_->inputs_changed(); }
 
     /// one_sided or mutual; automatic if a GPU decides in each step
-    [[nodiscard]] pair_form form() const;
+    [[nodiscard]] pair_form form() const { return step_->form(); }
     /// P2P tasks in one step
-    [[nodiscard]] std::size_t n_tasks() const;
+    [[nodiscard]] std::size_t n_tasks() const { return step_->n_tasks(); }
 
     /// How many P2P tasks each worker has run with each implementation, since the step was made.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const;
+    [[nodiscard]] std::vector<worker_tasks> statistics() const { return step_->statistics(); }
+
+  protected:
+    /// For ranks.
+    explicit near_field(std::unique_ptr<detail::any_step<T>> step) : step_(std::move(step)) {}
+
+    std::unique_ptr<detail::any_step<T>> step_; ///< has all members
 
   private:
     near_field(runtime const& starpu, leaf_groups_view const& groups, detail::kernel<T> const& k,
@@ -274,8 +297,6 @@ namespace nearfield::starpu
     template <int Dim>
     near_field(runtime const& starpu, moving_tree<T, Dim> const& tree, detail::kernel<T> const& k,
                column_handles const& q, column_handles const& out, step_options const& options);
-
-    std::unique_ptr<detail::any_step<T>> step_;
   };
 
   /// One set of points, with one or several right-hand sides.

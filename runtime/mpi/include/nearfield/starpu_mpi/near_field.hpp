@@ -41,12 +41,6 @@ namespace nearfield::starpu_mpi
   };
 }
 
-namespace nearfield::starpu::detail
-{
-  template <class T>
-  class step;
-}
-
 namespace nearfield::starpu_mpi
 {
   /// The near field over the leaves of a distributed tree, as StarPU tasks on every rank and messages of StarPU-MPI
@@ -75,8 +69,17 @@ namespace nearfield::starpu_mpi
   ///     step.positions_changed();
   ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
-  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
-  /// inputs_changed() and positions_changed() in the same order.
+  /// tree and all columns must outlive the step.
+  ///
+  /// All ranks make the same steps, and call submit(), deliver(), inputs_changed() and positions_changed() in the same
+  /// order. submit() throws an exception on this rank only; the other ranks then hang: see end_together(). wait() also
+  /// waits until this rank has computed the results of other ranks. It rethrows the first exception of a task of this
+  /// rank; outputs of other ranks may then be wrong too. inputs_changed() comes after wait() or wait_for_inputs().
+  ///
+  /// positions_changed() makes tasks and messages for a tree that has been rebuilt, from as many points of this rank as
+  /// before, and the next submit() sends positions anew. It comes after wait() and rebuild() and before anything but
+  /// inputs_changed(). Call inputs_changed() as well if inputs have changed too: what this rank has of them may be on its
+  /// GPU. If positions_changed() throws, the step can only be destroyed, or told again.
   ///
   /// With a GPU that has the tree, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without
   /// CPU workers, where most of the points that a rank gives are its own.
@@ -84,7 +87,7 @@ namespace nearfield::starpu_mpi
   /// follow one another and share no page with another column, and one call must pin them all, before the step is made
   /// and until it is gone.
   template <kernel_real T>
-  class NEARFIELD_API near_field
+  class NEARFIELD_API near_field : public starpu::near_field<T>
   {
   public:
     /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
@@ -102,55 +105,15 @@ namespace nearfield::starpu_mpi
                      options)
     {}
 
-    near_field(near_field const&) = delete;
-    near_field& operator=(near_field const&) = delete;
-    /// Waits for the tasks and messages of this rank.
-    ~near_field();
-
-    /// Starts the step and returns at once. Collective, as its messages are. What it throws it throws on one rank, and
-    /// others then wait for ever: see end_together().
-    void submit();
-
-    /// Starts to bring the results of the last step to the caller's columns, if delivery is on_request and there was a
-    /// step; collective. wait() then waits for that too.
-    void deliver();
-
-    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, or computed if
-    /// delivery is on_request and deliver() was not called, and this rank has computed those of others. Rethrows the
-    /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
-    void wait();
-
-    /// Returns when this rank has read its caller's inputs for every step submitted so far: they may change from then on.
-    void wait_for_inputs();
-
-    /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait() or
-    /// wait_for_inputs().
-    void inputs_changed();
-
-    /// The tree has been rebuilt, from as many points of this rank as before: makes tasks and messages for it, and the
-    /// next submit() sends positions anew. If inputs have changed too, call inputs_changed() as well: what this rank has of
-    /// them may be on its GPU. Call it on all ranks, after wait() and rebuild() and before anything but inputs_changed().
-    /// If it throws, the step can only be destroyed, or told again.
-    void positions_changed();
-
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
     /// the workers of this rank that run them, of CPUs or of GPUs. For distributed_tree::rebuild().
     [[nodiscard]] double seconds() const;
-
-    /// one_sided or mutual
-    [[nodiscard]] pair_form form() const;
-    /// P2P tasks of this rank in one step
-    [[nodiscard]] std::size_t n_tasks() const;
-    /// How many P2P tasks each worker of this rank has run with each implementation, since the step was made.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const;
 
   private:
     template <int Dim>
     near_field(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
                starpu::detail::kernel<T> const& k, starpu::detail::step_columns<T> const& columns,
                step_options const& options);
-
-    std::unique_ptr<starpu::detail::step<T>> step_;
   };
 
   /// One set of points or two, with one or several right-hand sides.
