@@ -12,19 +12,19 @@
 // machine: work is multiplied here, and the links of the platform are 64 times slower. The tree is made here too, rank
 // after rank, with what the library makes lists with; its lists are forgotten once the step has its tasks.
 
-#include "row_copies.hpp"
-
-#include "interaction_lists.hpp"
-#include "keys.hpp"
-#include "leaves.hpp"
-#include "list_tasks.hpp"
-#include "p2p_codelet.hpp"
-#include "reorder.hpp"
+#include "runtime/mpi/src/mpi_messages.hpp"
+#include "runtime/mpi/src/rank_plan.hpp"
+#include "runtime/src/list_tasks.hpp"
+#include "runtime/src/reorder.hpp"
+#include "runtime/src/row_copies.hpp"
+#include "runtime/src/step.hpp"
+#include "tree/src/interaction_lists.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/leaves.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
-#include <nearfield/starpu_mpi/near_field.hpp>
 
 #include <starpu.h>
 #include <starpu_mpi.h>
@@ -34,6 +34,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -43,9 +44,9 @@ namespace
 {
   namespace nf = nearfield;
   namespace inside = nearfield::starpu::detail;
+  namespace ranks = nearfield::starpu_mpi::detail;
   using K = nf::one_over_r<3>;
   using T = float;
-  using tree = nf::starpu_mpi::distributed_tree<T, 3>;
   using nf::index_type;
 
   constexpr double points_per_leaf = 64;
@@ -95,6 +96,46 @@ namespace
     set(inside::copy_codelet<T>(nf::backend::scalar), &microseconds_to_copy);
   }
 
+  /// The tree of a rank, without points; the caller's points are where they are computed.
+  struct part_of_tree
+  {
+    int rank = 0;
+    index_type first_leaf = 0, last_leaf = 0; ///< own ones among the known ones
+    nf::detail::page_vector<index_type> offsets;
+    nf::interaction_table lists; ///< until there are tasks
+    std::vector<nf::starpu_mpi::rank_layer> layers;
+    std::vector<index_type> rows;
+    std::vector<std::size_t> rows_of_ranks;
+
+    [[nodiscard]] inside::step_tree<T> view(int leaves_per_group) const
+    {
+      inside::step_tree<T> made;
+      made.rank = rank;
+      made.sources = {offsets};
+      made.first_leaf = first_leaf;
+      for (auto const& layer : layers)
+        made.layers.push_back({layer.rank, layer.first_leaf, layer.last_leaf, layer.sent});
+      auto const complete = []
+      {
+        // it is
+      };
+      made.targets = made.source_points = {{}, rows_of_ranks, rows_of_ranks, rows, rows, complete};
+      made.positions = [this](bool, bool)
+      {
+        return inside::column_list<T const>(nf::soa<T const, 3>({}, rows.size()));
+      };
+      made.divide = [this, leaves_per_group](nf::backend)
+      {
+        inside::division how{nf::backend::simd, nf::pair_form::mutual};
+        how.plan = ranks::plan_rank(
+            {{offsets}, {offsets}, first_leaf, last_leaf, lists.view({}), layers, true}, how.form,
+            {.leaves_per_group = leaves_per_group}, nullptr, nullptr);
+        return how;
+      };
+      return made;
+    }
+  };
+
   /// A part of the curve through a lattice in which the ranks' leaves are all there are.
   class lattice
   {
@@ -106,8 +147,7 @@ namespace
       while (std::uint64_t(1) << (3 * level_) < end_) ++level_;
     }
 
-    /// Fills a tree without points; the caller's points are where they are computed.
-    void make(tree& to, MPI_Comm comm, int rank) const
+    [[nodiscard]] part_of_tree make(int rank) const
     {
       std::map<std::uint64_t, std::vector<index_type>> touched; // by rank
       std::vector<std::uint64_t> keys;
@@ -136,33 +176,29 @@ namespace
         known.keys.push_back(key);
         known.target_offsets.push_back(known.target_offsets.back() + 1);
       }
-      auto& parts = to.parts_;
-      parts.communicator = comm;
-      parts.first_leaf = at;
-      parts.last_leaf = at + static_cast<index_type>(per_rank_);
+      part_of_tree made;
+      made.rank = rank;
+      made.first_leaf = at;
+      made.last_leaf = at + static_cast<index_type>(per_rank_);
       for (auto& [other, sent] : touched)
       {
         auto const place = [&](std::uint64_t key)
         {
           return static_cast<index_type>(std::ranges::lower_bound(keys, key) - keys.begin());
         };
-        parts.layers.push_back({static_cast<int>(other), place(other * per_rank_),
-                                place((other + 1) * per_rank_), std::move(sent)});
+        made.layers.push_back({static_cast<int>(other), place(other * per_rank_),
+                               place((other + 1) * per_rank_), std::move(sent)});
       }
       nf::interaction_table half;
       nf::boxes const points{known.target_offsets};
-      nf::detail::list_writer lists(parts.lists, half, points, points, true, "simgrid_scaling", "");
-      nf::detail::list_leaves(known, level_, {}, parts.first_leaf, parts.last_leaf, lists);
-      auto& own_points = parts.sets.emplace_back();
-      own_points.offsets = std::move(known.target_offsets);
-      own_points.numbers.resize(per_rank_);
-      auto& way = own_points.way;
-      way.sent.resize(per_rank_);
-      std::iota(way.sent.begin(), way.sent.end(), index_type(0));
-      way.received = way.sent;
-      way.sent_offsets.assign(static_cast<std::size_t>(end_ / per_rank_) + 1, per_rank_);
-      std::fill_n(way.sent_offsets.begin(), rank + 1, std::size_t(0));
-      way.received_offsets = way.sent_offsets;
+      nf::detail::list_writer lists(made.lists, half, points, points, true, "simgrid_scaling", "");
+      nf::detail::list_leaves(known, level_, {}, made.first_leaf, made.last_leaf, lists);
+      made.offsets = std::move(known.target_offsets);
+      made.rows.resize(per_rank_);
+      std::iota(made.rows.begin(), made.rows.end(), index_type(0));
+      made.rows_of_ranks.assign(static_cast<std::size_t>(end_ / per_rank_) + 1, per_rank_);
+      std::fill_n(made.rows_of_ranks.begin(), rank + 1, std::size_t(0));
+      return made;
     }
 
   private:
@@ -207,10 +243,10 @@ namespace
   };
 
   /// What a rank sends in a step with new inputs.
-  counts sent_by(tree const& of)
+  counts sent_by(part_of_tree const& of)
   {
     counts sum;
-    for (auto const& layer : of.layers())
+    for (auto const& layer : of.layers)
     {
       ++sum.messages;
       sum.bytes += static_cast<double>(layer.sent.size()) * points_per_leaf * sizeof(T);
@@ -247,25 +283,28 @@ int main(int argc, char** argv)
   starpu_conf_init(&conf);
   conf.ncpus = 1;
   if (starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, &conf) != 0) return 1;
-  int rank = 0, ranks = 1;
+  int rank = 0, n_ranks = 1;
   starpu_mpi_comm_rank(MPI_COMM_WORLD, &rank);
-  starpu_mpi_comm_size(MPI_COMM_WORLD, &ranks);
+  starpu_mpi_comm_size(MPI_COMM_WORLD, &n_ranks);
   {
     nf::starpu::runtime const starpu;
-    tree of;
+    part_of_tree of;
     std::vector<T> q(leaves), phi(leaves);
     K const k;
     set_models(k);
     int const per_group =
         static_cast<int>(std::max<std::uint64_t>(1000, leaves / 8)); // as on a GPU
-    std::optional<nf::starpu_mpi::near_field<T>> step;
+    std::optional<inside::step<T>> step;
     in_turn(rank,
             [&]
             {
-              lattice(leaves, rank, ranks).make(of, MPI_COMM_WORLD, rank);
-              step.emplace(starpu, k, of, nf::soa{q}, nf::soa{phi},
-                           nf::starpu_mpi::step_options{.groups = {.leaves_per_group = per_group}});
-              of.parts_.lists = {};
+              of = lattice(leaves, rank, n_ranks).make(rank);
+              step.emplace(
+                  starpu, [&] { return of.view(per_group); }, inside::kernel_of<T>(k),
+                  inside::step_columns<T>{true, 1, {}, {}, nf::soa{q}, nf::soa{phi}},
+                  nf::starpu::step_options{},
+                  std::make_unique<ranks::mpi_messages>(MPI_COMM_WORLD, 0));
+              of.lists = {};
             });
 
     auto const time = [&](int steps, auto const& change)

@@ -1,20 +1,19 @@
 #include <nearfield/starpu_mpi/near_field.hpp>
 
+#include "mpi_messages.hpp"
 #include "rank_plan.hpp"
+#include "ranks.hpp"
 
 #include "core/src/cuda/on_device.hpp"
 #include "runtime/src/data_of.hpp"
 #include "runtime/src/division.hpp"
 #include "runtime/src/gpu_memory.hpp"
-#include "runtime/src/messages.hpp"
 #include "runtime/src/step.hpp"
 #include "tree/src/part_lists.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/form.hpp>
-
-#include <starpu_mpi.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,49 +28,6 @@
 namespace nearfield::starpu_mpi::detail
 {
   using namespace starpu::detail;
-
-  namespace
-  {
-    /// Messages of StarPU-MPI, each kind with a tag.
-    class mpi_messages final : public messages
-    {
-    public:
-      mpi_messages(MPI_Comm communicator, std::int64_t first_tag)
-          : comm_(communicator), first_tag_(first_tag)
-      {}
-
-      void send(starpu_data_handle_t data, int to, message what) override
-      {
-        starpu::check(starpu_mpi_isend_detached(data, to, tag_of(what), comm_, nullptr, nullptr),
-                      "starpu_mpi_isend_detached to rank " + std::to_string(to));
-      }
-      void receive(starpu_data_handle_t data, int from, message what) override
-      {
-        starpu::check(starpu_mpi_irecv_detached(data, from, tag_of(what), comm_, nullptr, nullptr),
-                      "starpu_mpi_irecv_detached from rank " + std::to_string(from));
-      }
-
-    private:
-      [[nodiscard]] std::int64_t tag_of(message what) const
-      {
-        return first_tag_ + static_cast<std::int64_t>(what);
-      }
-
-      MPI_Comm comm_;
-      std::int64_t first_tag_;
-    };
-
-    int rank_in(MPI_Comm communicator)
-    {
-      int rank = 0;
-#if defined(STARPU_SIMGRID)
-      starpu_mpi_comm_rank(communicator, &rank); // in a simulation, no thread of ours may call MPI
-#else
-      MPI_Comm_rank(communicator, &rank);
-#endif
-      return rank;
-    }
-  }
 
   /// What is known of a tree without asking its GPU.
   struct tree_access
@@ -121,7 +77,7 @@ namespace nearfield::starpu_mpi::detail
     bool takes_pieces(distributed_tree<T, Dim> const& tree, std::size_t bytes)
     {
       auto const& way = tree_access::way(tree, false);
-      auto const me = static_cast<std::size_t>(rank_in(tree.communicator()));
+      auto const me = static_cast<std::size_t>(ranks(tree.communicator()).rank());
       // all points of the caller cross, even those of other ranks; and a task has all pieces
       std::size_t const n_own = way.sent_offsets[me + 1] - way.sent_offsets[me],
                         n_points = way.sent.size();
@@ -206,7 +162,7 @@ namespace nearfield::starpu_mpi::detail
       };
       step_tree<T> made;
       made.has_one_set = tree.has_one_set();
-      made.rank = rank_in(tree.communicator());
+      made.rank = ranks(tree.communicator()).rank();
       made.sources = tree.known_sources();
       made.first_leaf = tree.first_leaf();
       made.caller_rows = tree_access::caller_rows(tree);

@@ -299,7 +299,7 @@ namespace nearfield::starpu_mpi
     parts parts_;
     std::unique_ptr<memory> memory_; ///< of rebuild()
 
-    distributed_tree(); // bench/simgrid_scaling.cpp fills it too
+    distributed_tree();
     using position_sets = std::vector<strided<T const, Dim>>; // one, or targets and sources
     void make(executor* threads, MPI_Comm communicator, position_sets const& given,
               tree_options<Dim> const& options, distribution_options const& distribution);
