@@ -2,12 +2,10 @@
 
 #include "columns.hpp"
 
-#include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/cuda/permutation.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace nearfield::starpu::detail
 {
@@ -53,10 +51,7 @@ namespace nearfield::starpu::detail
         }
       }
     };
-  }
 
-  namespace
-  {
     template <class T>
     class pinned_columns : public codelet
     {
@@ -80,29 +75,20 @@ namespace nearfield::starpu::detail
         }
       }
     };
-
-    template <class T>
-    codelet::description task_of_gpu(std::string const& name, char const* range)
-    {
-      return {.name = name,
-              .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
-              .profiler_name = range,
-              .backends = backend::cuda,
-              .has_cuda = built_with_cuda(),
-              .is_counted = false};
-    }
   }
 
   template <class T>
   starpu_codelet& caller_rows_codelet()
   {
-    static auto& made = registered<caller_rows<T>>(task_of_gpu<T>("caller_rows", "pack"));
+    static auto& made =
+        registered<caller_rows<T>>(copying("caller_rows", sizeof(T), "pack", backend::cuda));
     return made;
   }
   template <class T>
   starpu_codelet& pinned_columns_codelet()
   {
-    static auto& made = registered<pinned_columns<T>>(task_of_gpu<T>("pinned_columns", "copy"));
+    static auto& made =
+        registered<pinned_columns<T>>(copying("pinned_columns", sizeof(T), "copy", backend::cuda));
     return made;
   }
 

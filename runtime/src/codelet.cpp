@@ -135,6 +135,18 @@ namespace nearfield::starpu::detail
     return *found;
   }
 
+  codelet::description copying(std::string const& name, std::size_t size_of_real,
+                               char const* profiler_name, backend where)
+  {
+    return {.name = name,
+            .symbol = "nearfield_" + name + (size_of_real == 4 ? "_f32" : "_f64") +
+                      (where == backend::cuda ? "_cuda" : ""),
+            .profiler_name = profiler_name,
+            .backends = where,
+            .has_cuda = built_with_cuda(),
+            .is_counted = false};
+  }
+
   std::string gpu_problem()
   {
     if (!starpu_is_initialized())

@@ -6,6 +6,7 @@
 
 #include <starpu.h>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -96,6 +97,10 @@ namespace nearfield::starpu::detail
     return static_cast<Codelet&>(
         registered(what, interaction, [&] { return new Codelet(what, rest...); }));
   }
+
+  /// Of tasks that copy reals of this size on CPU workers or on GPUs, and are not counted in statistics.
+  codelet::description copying(std::string const& name, std::size_t size_of_real,
+                               char const* profiler_name, backend where);
 
   /// Why no task of this library can run on a GPU, in one line with the remedy; empty if StarPU is running with
   /// GPU workers.
