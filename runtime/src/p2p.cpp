@@ -1,13 +1,123 @@
 #include <nearfield/starpu/p2p.hpp>
 
-#include "array_tasks.hpp"
 #include "environment.hpp"
+#include "p2p_codelet.hpp"
+#include "p2p_sides.hpp"
 #include "task.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
 
 #include <array>
+#include <span>
 #include <string>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    constexpr char const* names[] = {"p2p_inner", "p2p_outer", "p2p_outer_mutual"}; ///< by form
+
+    /// Calls launch(job) with the columns of both sides in the job; not at all if a side has no points.
+    template <class T, class Job, class Launch>
+    void launch_columns(sides const& both, interaction_shape const& k, Job job,
+                        Launch const& launch)
+    {
+      job.n_rhs = both.n_rhs();
+      if (job.n_rhs == 0) return;
+      side_columns<T> const targets(both.targets(), k, job.n_rhs),
+          sources(both.sources(), k, job.n_rhs);
+      job.own_is_self = both.is_one();
+      job.target_x = targets.x.data();
+      job.target_q = targets.inputs();
+      job.target_out = targets.outputs();
+      job.source_x = sources.x.data();
+      job.source_q = sources.inputs();
+      if constexpr (requires { job.source_out; })
+        job.source_out = sources.outputs();
+      else if (!both.is_one())
+        job.halo_out = sources.outputs();
+      launch(job);
+    }
+
+    /// The codelet of tasks on arrays.
+    template <class T>
+    class array_tasks : public p2p_codelet<T>
+    {
+    public:
+      array_tasks(codelet::description const& what, kernel_type<T> const& k, array_form form)
+          : p2p_codelet<T>(what, k), form_(form)
+      {}
+
+      /// The number of directed pairs of a task, of these handles or started, times that of right-hand sides. Throws
+      /// nearfield::error for handles that the task would refuse.
+      template <class Handles>
+      [[nodiscard]] double pairs(Handles const& of) const
+      {
+        p2p_buffers from(this->name, layout_of(form_, this->shape()), of);
+        return sides(form_, this->shape(), sizeof(T), from).pairs();
+      }
+
+    private:
+      /// 0 if the task will throw.
+      [[nodiscard]] double work_of(starpu_task* task) const noexcept override
+      {
+        try
+        {
+          return pairs(task);
+        }
+        catch (...)
+        {
+          return 0;
+        }
+      }
+
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<p2p_argument const&>(task.argument);
+        interaction_shape const& k = this->shape();
+        p2p_buffers from(this->name, layout_of(form_, k), task.buffers);
+        sides const both(form_, k, sizeof(T), from);
+        index_type const n_targets = both.targets().x.size(), n_sources = both.sources().x.size();
+        auto const kernel_of = [&](auto const& kernels)
+        {
+          return form_ != array_form::outer && kernels.mutual ? kernels.mutual : kernels.one_sided;
+        };
+        if (task.on == implementation::cuda)
+        {
+          auto const kernel = kernel_of(this->gpu_kernels());
+          cuda_job<T> job;
+          job.singular = argument.is_singular;
+          job.stream = task.stream;
+          job.n_targets = n_targets;
+          job.n_sources = n_sources;
+          launch_columns<T>(both, k, job,
+                            [&](cuda_job<T> const& ready)
+                            { check_cuda(kernel(argument.k, ready), this->name); });
+        }
+        else
+        {
+          auto const kernel = kernel_of(this->cpu_kernels(task.on));
+          // one box, whose own sources are all sources
+          index_type const box_offsets[] = {0, n_targets}, no_ranges[] = {0, 0};
+          source_range const own{.end = n_sources}, no_range;
+          p2p_job<T> job;
+          job.box_offsets = box_offsets;
+          job.own = &own;
+          job.range_offsets = no_ranges;
+          job.ranges = &no_range;
+          job.last_box = 1;
+          job.tests_for_zero = argument.tests_for_zero;
+          launch_columns<T>(both, k, job,
+                            [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
+        }
+      }
+
+      array_form form_;
+    };
+  }
+}
 
 namespace nearfield::starpu
 {
@@ -22,7 +132,9 @@ namespace nearfield::starpu
     {
       for (array_form const form : {array_form::inner, array_form::outer, array_form::outer_mutual})
         if (form != array_form::outer_mutual || k.type->has_way_back)
-          codelets[static_cast<int>(form)] = &detail::array_tasks<T>::of(form, *k.type, backends);
+          codelets[static_cast<int>(form)] =
+              &detail::p2p_codelet<T>::template of<detail::array_tasks<T>>(
+                  detail::names[static_cast<int>(form)], *k.type, backends, form);
     }
 
     /// Throws nearfield::error as check_cuda_backend() does, and if the interaction has no such form.
@@ -118,7 +230,7 @@ namespace nearfield::starpu
     detail::array_tasks<T>& codelet = shared_->codelet(form);
     detail::task one(codelet, static_cast<unsigned>(n));
     // throws now what the task would throw later
-    static_cast<void>(codelet.pairs({roles.begin(), roles.size()}));
+    static_cast<void>(codelet.pairs(std::span(roles.begin(), roles.size())));
     for (auto const& role : roles)
       for (starpu_data_handle_t const data : role.handles) one.add(data, role.mode());
     one.set_argument(&shared_->argument, sizeof(shared_->argument));

@@ -17,17 +17,8 @@ namespace nearfield::starpu::detail
     }
   }
 
-  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected, void** buffers)
-      : codelet_(codelet)
-  {
-    starpu_task* const task = starpu_task_get_current();
-    unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
-    for (unsigned b = 0; b < n; ++b)
-      add(STARPU_TASK_GET_HANDLE(task, b), STARPU_TASK_GET_MODE(task, b), buffers[b]);
-    choose_layout(expected);
-  }
-
-  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected, starpu_task* task)
+  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected, starpu_task* task,
+                           void** buffers)
       : codelet_(codelet)
   {
     unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
@@ -35,7 +26,7 @@ namespace nearfield::starpu::detail
     {
       starpu_data_handle_t const data = STARPU_TASK_GET_HANDLE(task, b);
       add(data, STARPU_TASK_GET_MODE(task, b),
-          starpu_data_get_interface_on_node(data, STARPU_MAIN_RAM));
+          buffers ? buffers[b] : starpu_data_get_interface_on_node(data, STARPU_MAIN_RAM));
     }
     choose_layout(expected);
   }

@@ -49,9 +49,12 @@ namespace nearfield::starpu::detail
 
     /// The buffers of the task that this thread runs. Throws nearfield::error if their number fits neither
     /// packed roles nor columns, and for data that is neither vector nor variable.
-    p2p_buffers(char const* codelet, layout const& expected, void** buffers);
-    /// The buffers of a task that has not started.
-    p2p_buffers(char const* codelet, layout const& expected, starpu_task* task);
+    p2p_buffers(char const* codelet, layout const& expected, void** buffers)
+        : p2p_buffers(codelet, expected, starpu_task_get_current(), buffers)
+    {}
+    /// The buffers of a task that has not started, or those that it runs with.
+    p2p_buffers(char const* codelet, layout const& expected, starpu_task* task,
+                void** buffers = nullptr);
     /// The buffers of a task that is not yet submitted. Also throws nearfield::error for null handles. A
     /// role with too many or too few handles is refused when it is taken.
     p2p_buffers(char const* codelet, layout const& expected, std::span<p2p_handles const> roles);
