@@ -1,13 +1,16 @@
+#include "pair_slab_tasks.hpp"
+
 #include "cpu_workers.hpp"
 #include "environment.hpp"
-#include "pair_slab_codelet.hpp"
 #include "task.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace nearfield::starpu::detail
@@ -93,6 +96,36 @@ namespace nearfield::starpu::detail
         on_node.nx = static_cast<decltype(on_node.nx)>(n);
       }
     }
+
+    /// The codelet of one kind of task and one choice of back-end.
+    template <class T, int Dim>
+    class pair_slab_codelet : public codelet
+    {
+    public:
+      static starpu_codelet& of(search_work what, backend where)
+      {
+        static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
+        char const* const name =
+            what == search_work::count ? "pair_slabs_count" : "pair_slabs_fill";
+        std::string const symbol = "nearfield_" + std::string(name) + "_" + std::to_string(Dim) +
+                                   "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") +
+                                   names[static_cast<int>(where)];
+        return registered<pair_slab_codelet>({name, symbol, name, where, built_with_cuda()},
+                                             nullptr, what);
+      }
+
+      pair_slab_codelet(description const& how, search_work what) : codelet(how), what_(what) {}
+
+    private:
+      void run(running_task const& task) const override
+      {
+        auto const& one = static_cast<typename pair_slab_tasks<T, Dim>::slab const&>(task.argument);
+        bool const on_gpu = task.on == implementation::cuda;
+        one.list->run(what_, one, task.buffers, on_gpu ? std::optional(task.stream) : std::nullopt);
+      }
+
+      search_work what_;
+    };
   }
 
   template <class T, int Dim>
@@ -139,7 +172,9 @@ namespace nearfield::starpu::detail
       std::size_t const n_rows = one.last - one.first;
       one.rows = handle::of_size<index_type>(n_rows);
       one.offsets = handle::of_size<std::uint64_t>(n_rows + 1);
-      arguments.push_back({{&watch, static_cast<double>(n_rows)}, this, &one});
+      one.watch = &watch;
+      one.work = static_cast<double>(n_rows);
+      one.list = this;
     }
     count();
   }
@@ -168,7 +203,7 @@ namespace nearfield::starpu::detail
     try
     {
       check_address_space(4, slabs.size());
-      for (std::size_t s = 0; s < slabs.size(); ++s) submit(search_work::count, s);
+      for (slab& one : slabs) submit(search_work::count, one);
     }
     catch (...)
     {
@@ -178,10 +213,9 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::submit(search_work what, std::size_t s)
+  void pair_slab_tasks<T, Dim>::submit(search_work what, slab& mine)
   {
     bool const counts_pairs = what == search_work::count;
-    slab const& mine = slabs[s];
     unsigned const n_pair_columns = (mine.j ? 1u : 0u) + (mine.i ? 1u : 0u);
     task one(counts_pairs ? count_codelet : fill_codelet,
              static_cast<unsigned>(x.size()) + n_pair_columns + (counts_pairs ? 3u : 2u));
@@ -192,7 +226,7 @@ namespace nearfield::starpu::detail
     // A count has them too, so that nobody reads the last list when its size changes.
     for (handle const* const pairs : {&mine.j, &mine.i})
       if (*pairs) one.add(*pairs, STARPU_W);
-    one.set_argument(&arguments[s], sizeof(argument));
+    one.set_argument(&mine, sizeof(mine));
     task_options options;
     options.worker = mine.points->worker();
     one.set_options(options);
@@ -217,15 +251,15 @@ namespace nearfield::starpu::detail
     is_filled = true;
     try
     {
-      for (std::size_t s = 0; s < slabs.size(); ++s)
+      for (slab& one : slabs)
       {
-        std::uint64_t const found = wait_for_count(slabs[s]);
-        make_room(slabs[s], found);
+        std::uint64_t const found = wait_for_count(one);
+        make_room(one, found);
         if (found == 0) continue;
         // for each slab, since the lists of earlier ones may have taken what there was
         check_address_space(4, 1);
-        submit(search_work::fill, s);
-        slabs[s].is_filled = true;
+        submit(search_work::fill, one);
+        one.is_filled = true;
       }
     }
     catch (...)

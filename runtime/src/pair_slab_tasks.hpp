@@ -31,9 +31,10 @@ namespace nearfield::starpu::detail
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
-    /// The targets at positions [first, last), which have a row each, and their pairs.
-    struct slab
+    /// The targets at positions [first, last), which have a row each, and their pairs. The argument of its tasks.
+    struct slab : task_argument
     {
+      pair_slab_tasks* list = nullptr;
       slab_points<T, Dim>* points = nullptr;
       std::size_t number = 0; ///< among those with these points; number 0 sorts
       index_type first = 0, last = 0;
@@ -55,13 +56,6 @@ namespace nearfield::starpu::detail
     /// The body of a task. If it fails, its outputs are zero: other tasks may read them before that is reported.
     void run(search_work what, slab const& one, void** buffers, std::optional<cuda_stream> gpu);
 
-    /// The argument of a task.
-    struct argument : task_argument
-    {
-      pair_slab_tasks* list;
-      slab* one;
-    };
-
     // Destroyed in reverse order: first the handles, which wait for the tasks that use the rest; the
     // runtime last.
     runtime starpu;
@@ -70,14 +64,13 @@ namespace nearfield::starpu::detail
     handles x;
     monitor watch;
     bool is_filled = false;
-    bool has_failed = false; ///< and that exception has been thrown
-    std::vector<argument> arguments;
+    bool has_failed = false;                 ///< and that exception has been thrown
     std::vector<slab_points<T, Dim>> points; ///< one for each GPU, or for all CPUs
     std::vector<slab> slabs;
 
   private:
     /// Submits a task of one slab. Its buffers: the order, the offsets, the columns, then rows, or j and i.
-    void submit(search_work what, std::size_t s);
+    void submit(search_work what, slab& one);
     void make_room(slab& s, std::uint64_t found);
     void clear_outputs(search_work what, void** buffers, std::optional<cuda_stream> gpu) noexcept;
     /// The columns of the targets (set 0) or sources (set 1) of a task.
