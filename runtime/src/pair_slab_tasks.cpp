@@ -2,6 +2,7 @@
 
 #include "cpu_workers.hpp"
 #include "environment.hpp"
+#include "gpu_memory.hpp"
 #include "task.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -45,22 +46,6 @@ namespace nearfield::starpu::detail
                       std::to_string(element_size) + "; take one precision for both");
       }
       return n;
-    }
-
-    /// The first worker of each GPU.
-    std::vector<int> workers_of_gpus()
-    {
-      std::vector<int> ids(starpu_cuda_worker_get_count());
-      starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, ids.data(),
-                                    static_cast<unsigned>(ids.size()));
-      std::vector<int> first;
-      for (int const id : ids)
-        if (std::none_of(first.begin(), first.end(),
-                         [&](int before) {
-                           return starpu_worker_get_devid(before) == starpu_worker_get_devid(id);
-                         }))
-          first.push_back(id);
-      return first;
     }
 
     /// The query with a backend that is not automatic.
@@ -149,7 +134,9 @@ namespace nearfield::starpu::detail
       x.resize(Dim); // nothing for StarPU to bring
 
     // of each GPU one worker: a second one would sort the points too
-    auto const workers = for_gpus ? workers_of_gpus() : std::vector<int>{-1};
+    std::vector<int> workers(for_gpus ? 0 : 1, -1);
+    if (for_gpus)
+      for (auto const& [device, of_gpu] : workers_of_gpus()) workers.push_back(of_gpu.front());
     std::size_t n_slabs = options.slabs;
     if (n_slabs == 0 && for_gpus)
       n_slabs = workers.size() * (n / workers.size() / most_rows_on_gpu + 1);

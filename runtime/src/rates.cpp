@@ -1,6 +1,7 @@
 #include "rates.hpp"
 
 #include "cpu_workers.hpp"
+#include "gpu_memory.hpp"
 #include "p2p_codelet.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -10,10 +11,8 @@
 
 #include <starpu.h>
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -120,16 +119,8 @@ namespace nearfield::starpu::detail
 
   int workers_of_a_gpu()
   {
-    if (!starpu_is_initialized()) return 1;
-    std::set<int> devices;
-    int workers = 0;
-    for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)
-      if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER)
-      {
-        devices.insert(starpu_worker_get_devid(worker));
-        ++workers;
-      }
-    return std::max(1, workers / std::max(1, static_cast<int>(devices.size())));
+    auto const gpus = workers_of_gpus();
+    return gpus.empty() ? 1 : static_cast<int>(gpus.begin()->second.size());
   }
 
   template double rate_of(kernel<float> const&, pair_form, backend, leaf_groups_view const&);

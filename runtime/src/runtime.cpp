@@ -2,6 +2,7 @@
 
 #include "conf.hpp"
 #include "environment.hpp"
+#include "gpu_memory.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <set>
 
 namespace nearfield::starpu
 {
@@ -133,11 +133,7 @@ namespace nearfield::starpu
 
     int count_gpus()
     {
-      std::set<int> devices;
-      for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
-        if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER)
-          devices.insert(starpu_worker_get_devid(static_cast<int>(worker)));
-      return static_cast<int>(devices.size());
+      return static_cast<int>(detail::workers_of_gpus().size());
     }
 
     /// Throws nearfield::error if StarPU is running with other options.
