@@ -274,8 +274,7 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   soa<T const, Dim> distributed_tree<T, Dim>::positions_of(std::size_t set) const
   {
-    std::size_t const n = parts_.sets[set].numbers.size();
-    return memory_ ? memory_->sets[set].positions(n) : soa<T const, Dim>({}, n);
+    return memory_->sets[set].positions(parts_.sets[set].numbers.size());
   }
 
   template <class T, int Dim>
@@ -290,15 +289,15 @@ namespace nearfield::starpu_mpi
   auto distributed_tree<T, Dim>::complete(std::size_t set) const -> own_points const&
   {
     own_points& own = parts_.sets[set];
-    if (memory_) memory_->sets[set].complete(own.numbers, own.way);
+    memory_->sets[set].complete(own.numbers, own.way);
     return own;
   }
 
   template <class T, int Dim>
   std::optional<int> distributed_tree<T, Dim>::gpu() const
   {
-    bool const is_there = memory_ && std::ranges::all_of(memory_->sets, [](auto const& points)
-                                                         { return points.is_settled_on_gpu; });
+    bool const is_there = std::ranges::all_of(memory_->sets, [](auto const& points)
+                                              { return points.is_settled_on_gpu; });
     return is_there ? memory_->distribution.gpu : std::nullopt;
   }
 
