@@ -3,6 +3,7 @@
 #include "cpu_workers.hpp"
 #include "environment.hpp"
 #include "gpu_memory.hpp"
+#include "host_rows.hpp"
 #include "task.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -147,13 +148,14 @@ namespace nearfield::starpu::detail
     n_slabs = std::min(n_slabs, n);
     std::size_t const n_points = std::min(n_slabs, workers.size());
     points.reserve(n_points); // slabs have their addresses
-    for (std::size_t p = 0; p < n_points; ++p) points.emplace_back(query, workers[p]);
+    for (std::size_t p = 0; p < n_points; ++p)
+      points.push_back({workers[p], handle::of_size<std::uint32_t>(1)});
     slabs = std::vector<slab>(n_slabs);
     for (std::size_t k = 0; k < n_slabs; ++k)
     {
       slab& one = slabs[k];
       one.points = &points[k % n_points];
-      one.number = one.points->add_slab();
+      one.number = one.points->n_slabs++;
       one.first = static_cast<index_type>(n * k / n_slabs);
       one.last = static_cast<index_type>(n * (k + 1) / n_slabs);
       std::size_t const n_rows = one.last - one.first;
@@ -206,7 +208,7 @@ namespace nearfield::starpu::detail
     unsigned const n_pair_columns = (mine.j ? 1u : 0u) + (mine.i ? 1u : 0u);
     task one(counts_pairs ? count_codelet : fill_codelet,
              static_cast<unsigned>(x.size()) + n_pair_columns + (counts_pairs ? 3u : 2u));
-    one.add(mine.points->order(), counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
+    one.add(mine.points->order, counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
     one.add(mine.offsets, counts_pairs ? STARPU_W : STARPU_R);
     for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
     if (counts_pairs) one.add(mine.rows, STARPU_W);
@@ -215,7 +217,7 @@ namespace nearfield::starpu::detail
       if (*pairs) one.add(*pairs, STARPU_W);
     one.set_argument(&mine, sizeof(mine));
     task_options options;
-    options.worker = mine.points->worker();
+    options.worker = mine.points->worker;
     one.set_options(options);
     one.submit();
   }
@@ -226,7 +228,7 @@ namespace nearfield::starpu::detail
     check_may_wait("pair_slabs");
     wait_for_writers(one.offsets, "pair_slabs");
     rethrow();
-    return one.points->n_pairs(one.number);
+    return one.points->rows->n_pairs(one.number);
   }
 
   template <class T, int Dim>
@@ -290,8 +292,8 @@ namespace nearfield::starpu::detail
       // an eighth more, since pairs come and go when points move
       std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
       // StarPU would try for ever to allocate what does not fit beside the results of the count
-      one.points->leave_room(one.number,
-                             room * sizeof(index_type) * (query.options.with_i ? 2 : 1));
+      one.points->rows->leave_room(one.number,
+                                   room * sizeof(index_type) * (query.options.with_i ? 2 : 1));
       one.j = handle::of_size<index_type>(room);
       if (query.options.with_i) one.i = handle::of_size<index_type>(room);
       one.capacity = room;
@@ -359,23 +361,33 @@ namespace nearfield::starpu::detail
     try
     {
       bool const counts_pairs = what == search_work::count;
-      slab_points<T, Dim>& sorted = *one.points;
+      sorted_points& sorted = *one.points;
+      auto const& options = query.options;
       auto const targets = column_views(buffers, 0);
       auto const sources = query.one_set ? targets : column_views(buffers, 1);
       void** const outputs = buffers + 2 + x.size();
       if (counts_pairs && one.number == 0)
-        sorted.sort(targets, sources, gpu);
-      else if (sorted.is_sorted())
-        sorted.bind(targets, sources); // StarPU may have moved the columns
+      {
+        sorted.is_sorted = false;
+        if (!sorted.rows && gpu)
+          sorted.rows =
+              nearfield::detail::device_rows<T, Dim>::make(*gpu, options.grid, sorted.n_slabs);
+        else if (!sorted.rows)
+          sorted.rows =
+              std::make_unique<host_rows<T, Dim>>(options.backend, options.grid, sorted.n_slabs);
+        sorted.rows->sort(targets, sources, query.one_set, static_cast<T>(query.cutoff));
+        sorted.is_sorted = true;
+      }
+      else if (sorted.is_sorted)
+        sorted.rows->bind(targets, sources); // StarPU may have moved the columns
       else
         return clear_outputs(what, buffers, gpu); // and the task that should have sorted reports it
       if (counts_pairs)
-        sorted.count(one.number, one.first, one.last, values_of<index_type>(outputs[0]),
-                     values_of<std::uint64_t>(buffers[1]));
+        sorted.rows->count(one.number, options.which, one.first, one.last,
+                           values_of<index_type>(outputs[0]), values_of<std::uint64_t>(buffers[1]));
       else
-        sorted.fill(one.number, one.first, one.last,
-                    query.options.with_i ? values_of<index_type>(outputs[1]) : nullptr,
-                    values_of<index_type>(outputs[0]));
+        sorted.rows->fill(one.number, options.with_i ? values_of<index_type>(outputs[1]) : nullptr,
+                          values_of<index_type>(outputs[0]));
     }
     catch (...)
     {

@@ -1,10 +1,15 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "slab_points.hpp"
+
+#include "search/src/cuda/device_rows.hpp"
+
+#include <nearfield/starpu/handles.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,6 +25,15 @@ namespace nearfield::starpu::detail
     fill
   };
 
+  /// What is searched for.
+  template <class T, int Dim>
+  struct slab_query
+  {
+    pair_slab_options<T, Dim> options; ///< `backend` says where tasks run, and is not automatic
+    double cutoff;
+    bool one_set;
+  };
+
   template <class T, int Dim>
   class pair_slab_tasks
   {
@@ -31,11 +45,22 @@ namespace nearfield::starpu::detail
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
+    /// Points sorted by cell, of a GPU or of all CPUs.
+    struct sorted_points
+    {
+      int worker;   ///< that must run the tasks; negative: any
+      handle order; ///< without a value: orders the sort before the searches
+      std::size_t n_slabs = 0;
+      bool is_sorted = false;
+      std::unique_ptr<nearfield::detail::device_rows<T, Dim>> rows =
+          nullptr; ///< made by the first sort
+    };
+
     /// The targets at positions [first, last), which have a row each, and their pairs. The argument of its tasks.
     struct slab : task_argument
     {
       pair_slab_tasks* list = nullptr;
-      slab_points<T, Dim>* points = nullptr;
+      sorted_points* points = nullptr;
       std::size_t number = 0; ///< among those with these points; number 0 sorts
       index_type first = 0, last = 0;
       handle rows, offsets;
@@ -64,8 +89,8 @@ namespace nearfield::starpu::detail
     handles x;
     monitor watch;
     bool is_filled = false;
-    bool has_failed = false;                 ///< and that exception has been thrown
-    std::vector<slab_points<T, Dim>> points; ///< one for each GPU, or for all CPUs
+    bool has_failed = false; ///< and that exception has been thrown
+    std::vector<sorted_points> points;
     std::vector<slab> slabs;
 
   private:
