@@ -37,11 +37,13 @@ namespace nearfield::app
     double seconds_on_a_core(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step)
     {
-      bool const is_mutual = form_on_a_core<K>(on, step) == pair_form::mutual;
+      auto const form =
+          nearfield::detail::choose_form("near_field", step.form, backend::simd,
+                                         nearfield::detail::form_case_of<K>(!on.has_two_sets()));
       auto const worker =
           nearfield::name_of(step.backend == backend::scalar ? isa::scalar : selected_isa());
       auto const cost = nearfield::detail::table_cost<T>(
-          nearfield::detail::cost_subject_of<T>(k, is_mutual, worker));
+          nearfield::detail::cost_subject_of<T>(k, form == pair_form::mutual, worker));
       constexpr double leaf = 64, sources = 27 * leaf;
       return static_cast<double>(on.leaves().interaction_count()) *
              static_cast<double>(std::max<std::size_t>(1, on.n_inputs() / K::n_in)) *

@@ -83,56 +83,30 @@ namespace nearfield::app
     return best;
   }
 
-  template <class K, class T>
-  pair_form form_on_a_core(problem<T, K::dim> const& on, execution_options const& options)
-  {
-    return nearfield::detail::choose_form("near_field", options.form, backend::simd,
-                                          nearfield::detail::form_case_of<K>(!on.has_two_sets()));
-  }
-
-  /// The near field on the calling thread. The time includes the scatter into the caller's order.
+  /// The near field on the calling thread. The time includes the way to the order of the tree, and back.
   template <class T, class K>
   step_result serial_near_field(problem<T, K::dim> const& on, K const& k,
                                 execution_options const& options)
   {
-    auto const target_order = on.leaves().target_order();
-    auto const source_order = on.leaves().source_order();
-    auto const x = gather(target_order, on.targets());
-    column_set<T, K::dim> y;
-    if (on.has_two_sets()) y = gather(source_order, on.sources());
-
-    std::vector<std::vector<T>> q;
-    for (auto const& column : on.inputs()) q.push_back(gather(source_order, column));
-    auto out = output_columns<T>(on, k), delivered = output_columns<T>(on, k);
-    auto const q_pointers = pointers<T const>(q);
-    auto const out_pointers = pointers<T>(out);
-    soa<T const, run_time_columns> const q_view(q_pointers, source_order.size());
-    soa<T, run_time_columns> const out_view(out_pointers, target_order.size());
-
+    auto delivered = output_columns<T>(on, k);
+    auto const q_pointers = on.input_pointers();
+    auto const out_pointers = pointers<T>(delivered);
+    soa<T const, run_time_columns> const q(q_pointers, on.sources().size());
+    soa<T, run_time_columns> const out(out_pointers, on.size());
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
-    pair_form const form = form_on_a_core<K>(on, options);
-    auto const boxes = on.leaves().targets();
-    auto const list =
-        form == pair_form::mutual ? on.leaves().half_interactions() : on.leaves().interactions();
+    auto const compute = [&]
+    {
+      if (on.has_two_sets())
+        near_field(where, k, on.leaves(), on.targets(), on.sources(), q, out);
+      else
+        near_field(where, k, on.leaves(), on.targets(), q, out, {.form = options.form});
+    };
     step_result result;
     if (options.is_small == true)
       result.report.worker_limit =
           "so few pairs that StarPU would take longer to start; --workers N starts it";
-    auto const compute = [&]
-    {
-      if (on.has_two_sets())
-        near_field(where, k, boxes, list, x.view(), y.view(), q_view, out_view);
-      else
-        near_field(where, k, boxes, list, x.view(), q_view, out_view, {.form = form});
-    };
-    result.report.seconds = quickest(options.repetitions,
-                                     [&]
-                                     {
-                                       profiled("near field", compute);
-                                       for (std::size_t c = 0; c < out.size(); ++c)
-                                         scatter(target_order, out[c], delivered[c]);
-                                     });
+    result.report.seconds = quickest(options.repetitions, [&] { profiled("near field", compute); });
     result.outputs = in_double(std::move(delivered));
     return result;
   }
