@@ -3,6 +3,7 @@
 #include "kernels/src/p2p/groups.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,7 @@
 #include "shares.hpp"
 
+#include <nearfield/core/parallel.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

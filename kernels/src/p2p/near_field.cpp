@@ -4,6 +4,8 @@
 #include "groups.hpp"
 #include "plan.hpp"
 
+#include <nearfield/core/parallel.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -96,14 +98,10 @@ namespace nearfield::detail
     template <class F>
     void for_parts(executor* on, std::size_t n, F const& f)
     {
-      constexpr std::size_t size = std::size_t(1) << 15;
-      std::size_t const parts = (n + size - 1) / size;
-      if (!on || parts < 2) return f(0, n);
-      on->run(static_cast<int>(parts),
-              [&](int p) {
-                f(static_cast<std::size_t>(p) * size,
-                  std::min(n, (static_cast<std::size_t>(p) + 1) * size));
-              });
+      constexpr std::size_t least = std::size_t(1) << 15;
+      executor& threads = threads_or_here(on);
+      for_each_part(threads, cut(threads, n, least, 4),
+                    [&](int, std::size_t begin, std::size_t end) { f(begin, end); });
     }
 
     /// Columns in the order of boxes, made from those of a view that `order` indexes.

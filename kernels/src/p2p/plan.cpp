@@ -1,6 +1,7 @@
 #include "plan.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -114,10 +115,7 @@ namespace nearfield::detail
             for_gpus && groups.first_leaf[group] < groups.first_cpu_leaf;
         of_group(group, plan.groups[group]);
       };
-      if (on)
-        on->run(static_cast<int>(n), one);
-      else
-        for (std::size_t g = 0; g < n; ++g) one(static_cast<int>(g));
+      threads_or_here(on).run(static_cast<int>(n), one);
     }
 
     void finish(step_plan& plan)

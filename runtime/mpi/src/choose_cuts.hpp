@@ -4,9 +4,8 @@
 #include "layer.hpp"
 #include "tree_memory.hpp"
 
-#include "tree/src/parallel.hpp"
-
 #include <nearfield/core/executor.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/tree/leaf_size.hpp>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include "touched_ranks.hpp"
 
 #include "tree/src/keys.hpp"
-#include "tree/src/parallel.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include "tree/src/instantiate.hpp"
-#include "tree/src/parallel.hpp"
 #include "tree/src/sort.hpp"
 
 #include <nearfield/search/outputs.hpp>

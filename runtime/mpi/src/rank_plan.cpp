@@ -1,9 +1,9 @@
 #include "rank_plan.hpp"
 
 #include "tree/src/images.hpp"
-#include "tree/src/parallel.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
 #include <algorithm>

@@ -6,11 +6,11 @@
 #include "tree/src/cuda/gpu_points.hpp"
 #include "tree/src/keys.hpp"
 #include "tree/src/leaves.hpp"
-#include "tree/src/parallel.hpp"
 #include "tree/src/root.hpp"
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 

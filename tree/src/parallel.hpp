@@ -1,3 +1,0 @@
-#pragma once
-
-#include <nearfield/core/parallel.hpp>
