@@ -1,5 +1,6 @@
 #include <nearfield/p2p/near_field.hpp>
 
+#include "backwards.hpp"
 #include "complains_of.hpp"
 #include "in_mutual_form.hpp"
 #include "p2p/p2p_cases.hpp"
@@ -98,22 +99,6 @@ namespace nearfield::test
                     });
   }
 
-  namespace
-  {
-    /// The last part first, on this thread.
-    class backwards : public executor
-    {
-    public:
-      [[nodiscard]] int workers() const override { return 5; }
-      void run(int n, std::function<void(int)> const& f) override
-      {
-        most_parts = std::max(most_parts, n);
-        while (n-- > 0) f(n);
-      }
-      int most_parts = 0;
-    };
-  }
-
   TEST(near_field_of_leaves, has_the_bits_of_one_thread_on_those_of_an_executor)
   {
     auto const x = make_points<double, 3>(cloud::plummer, 70'000, 1);
@@ -121,7 +106,7 @@ namespace nearfield::test
     auto const one_set = build_tree(y.view(), {.max_leaf_size = 30}),
                two_sets = build_tree(x.view(), y.view(), {.max_leaf_size = 30});
     auto const q = some_values<double, 1>(y.size());
-    backwards on;
+    backwards on(5);
     for (bool const accumulate : {false, true})
     {
       std::vector<double> expected(y.size(), 3.), out = expected;
@@ -173,7 +158,7 @@ namespace nearfield::test
       return out;
     };
     one_over_r<> const k;
-    backwards on;
+    backwards on(5);
     auto const one_sided = sums(simd, k, pair_form::one_sided);
     auto const mutual = sums(simd, k, pair_form::mutual);
     EXPECT_NE(mutual, one_sided) << "the bits tell the forms apart";

@@ -15,8 +15,8 @@ namespace nearfield::detail
     };
 
     /// The boxes in pieces of about equal size, at most `most` targets each.
-    std::vector<weighed_item> cut(boxes const& targets, interaction_list const& list,
-                                  index_type most)
+    std::vector<weighed_item> cut_boxes(boxes const& targets, interaction_list const& list,
+                                        index_type most)
     {
       std::vector<weighed_item> items;
       for (index_type b = 0; b < targets.size(); ++b)
@@ -56,7 +56,7 @@ namespace nearfield::detail
 
   cuda_items gather_items(boxes const& targets, interaction_list const& list, index_type most)
   {
-    std::vector<weighed_item> items = cut(targets, list, most);
+    std::vector<weighed_item> items = cut_boxes(targets, list, most);
     auto const have = [](index_type least)
     {
       return [least](weighed_item const& item)
@@ -77,7 +77,7 @@ namespace nearfield::detail
 
   cuda_items mutual_items(boxes const& targets, interaction_list const& half_list, index_type most)
   {
-    std::vector<weighed_item> items = cut(targets, half_list, most);
+    std::vector<weighed_item> items = cut_boxes(targets, half_list, most);
     sort_by_size(items.begin(), items.end());
     return without_sizes(items);
   }
