@@ -24,12 +24,29 @@ struct own
   }
 };
 
+/// A value with its gradient.
+struct value_and_gradient
+{
+  static constexpr int dim = 2, n_in = 1, n_out = 3, flops = 7;
+  static constexpr auto name = "value_and_gradient";
+  static constexpr auto symmetry = nf::parity::even;
+
+  template <class V>
+  NEARFIELD_FN auto operator()(nf::vec<V, dim> const& r) const -> nf::mat<V, 3, 1>
+  {
+    return {{{dot(r, r)}, {V(2) * r[0]}, {V(2) * r[1]}}};
+  }
+};
+
 int main()
 {
   double const x[] = {0, 1};
   double out[] = {0, 0};
 #if defined(CASE_simd_not_compiled)
   nf::p2p_inner(nf::simd, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{out});
+#elif defined(CASE_one_parity)
+  nf::p2p_inner(nf::scalar, value_and_gradient{}, nf::soa{x, x}, nf::soa{x},
+                nf::soa{out, out, out});
 #elif defined(CASE_const_outputs)
   nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{x});
 #elif defined(CASE_two_types)

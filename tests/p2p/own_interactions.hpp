@@ -81,7 +81,8 @@ namespace nearfield::test
   struct outer_product
   {
     static constexpr int dim = 3, n_in = 1, n_out = 6, flops = 25;
-    static constexpr auto symmetry = parity::even;
+    static constexpr std::array symmetry{parity::even, parity::even, parity::even,
+                                         parity::even, parity::even, parity::even};
     static constexpr auto name = "outer_product";
     double eps2; // length^2
     template <class V>

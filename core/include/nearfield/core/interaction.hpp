@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -161,15 +162,30 @@ namespace nearfield
       }
     }
 
+    /// One parity for several outputs would be wrong for some in silence: a value is even and its gradient odd.
+    template <class K>
+    struct has_parity_of_each_output
+    {
+      static constexpr int count()
+      {
+        if constexpr (requires { K::symmetry[0]; })
+          return static_cast<int>(std::size(K::symmetry));
+        else
+          return 1;
+      }
+      static_assert(count() == K::n_out,
+                    "`symmetry` needs a parity for each output: static constexpr std::array "
+                    "symmetry{nearfield::parity::even, nearfield::parity::odd, ...}; or return a "
+                    "map with a member back(q)");
+      static constexpr bool value = true;
+    };
+
     template <class K>
     concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q)
     {
       evaluate(k, r).back(q);
     }
-    || requires
-    {
-      K::symmetry;
-    };
+    || (requires { K::symmetry; } && has_parity_of_each_output<K>::value);
   }
 }
 

@@ -55,8 +55,8 @@ namespace nearfield
     }
   };
 
-  /// The parity of K: K(-r) = K(r) (even) or K(-r) = -K(r) (odd). An interaction declares one for
-  /// all outputs, or one per output as std::array<parity, n_out>.
+  /// The parity of an output of K: K(-r) = K(r) (even) or K(-r) = -K(r) (odd). An interaction declares that of its output
+  /// or, for several, one of each as std::array<parity, n_out>.
   enum class parity
   {
     even,

@@ -1,0 +1,291 @@
+#pragma once
+
+#include <nearfield/p2p/p2p.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// \file
+/// A check of your own interaction, for a test of yours:
+///
+///     EXPECT_EQ(nearfield::check_interaction(nearfield::simd, screened{2.}), "");
+
+namespace nearfield
+{
+  /// What check_interaction() needs to know of an interaction.
+  struct check_options
+  {
+    /// a distance at which points of yours meet: K is evaluated from a twentieth of it on; length^1
+    double length = 1;
+    /// Outputs 1 to dim are the gradient of output 0 with respect to the target. A value_radial map always has it.
+    bool has_gradient = false;
+  };
+
+  namespace detail
+  {
+    /// Problems, one a line, each kind once.
+    class check_report
+    {
+    public:
+      void expect(bool holds, std::string const& kind, std::string const& detail = "")
+      {
+        if (holds || std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end()) return;
+        kinds_.push_back(kind);
+        text += kind + detail + "\n";
+      }
+      std::string text;
+
+    private:
+      std::vector<std::string> kinds_;
+    };
+
+    /// The same numbers in every run, in [0, 1).
+    class check_numbers
+    {
+    public:
+      double operator()()
+      {
+        state_ = 6364136223846793005u * state_ +
+                 1442695040888963407u; // Knuth's linear congruential generator
+        return static_cast<double>(state_ >> 11) * 0x1p-53;
+      }
+
+    private:
+      std::uint64_t state_ = 1;
+    };
+
+    template <class Map>
+    inline constexpr bool is_value_radial = false;
+    template <class V, int D, int Sign>
+    inline constexpr bool is_value_radial<value_radial<V, D, Sign>> = true;
+  }
+
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
+    template <class K, class T>
+    using check_matrix = std::array<std::array<T, K::n_in>, K::n_out>;
+
+    /// The matrix of a map, or of its way back.
+    template <class T, class K>
+    check_matrix<K, double> matrix_at(K const& k, vec<T, K::dim> const& r, bool back = false)
+    {
+      check_matrix<K, double> made{};
+      auto const map = evaluate(k, r);
+      for (int i = 0; i < K::n_in; ++i)
+      {
+        vec<T, K::n_in> q{};
+        q[i] = 1;
+        auto column = map.to(q);
+        if constexpr (has_way_back<K>)
+          if (back) column = apply_back<K>(map, q);
+        for (int o = 0; o < K::n_out; ++o) made[o][i] = static_cast<double>(column[o]);
+      }
+      return made;
+    }
+
+    /// Calls f(o, i) for each entry.
+    template <class K, class F>
+    void for_each_entry(F const& f)
+    {
+      for (int o = 0; o < K::n_out; ++o)
+        for (int i = 0; i < K::n_in; ++i) f(o, i);
+    }
+
+    template <class K>
+    void check_at(check_report& report, K const& k, vec<double, K::dim> const& r,
+                  check_options const& options)
+    {
+      constexpr int dim = K::dim;
+      auto const m = matrix_at(k, r);
+      double largest = 0;
+      for_each_entry<K>([&](int o, int i) { largest = std::max(largest, std::abs(m[o][i])); });
+      report.expect(std::isfinite(largest), "K(r) is not finite away from r = 0");
+      if (!std::isfinite(largest)) return;
+      auto const expect_equal = [&](check_matrix<K, double> const& found,
+                                    check_matrix<K, double> const& expected, double tolerance,
+                                    std::string const& what)
+      {
+        for_each_entry<K>(
+            [&](int o, int i)
+            {
+              report.expect(std::abs(found[o][i] - expected[o][i]) <= tolerance * largest,
+                            "output " + std::to_string(o) + ": " + what,
+                            ": " + std::to_string(found[o][i]) + " in place of " +
+                                std::to_string(expected[o][i]));
+            });
+      };
+
+      vec<double, dim> minus_r;
+      vec<float, dim> r_float;
+      for (int d = 0; d < dim; ++d)
+      {
+        minus_r[d] = -r[d];
+        r_float[d] = static_cast<float>(r[d]);
+      }
+      expect_equal(matrix_at(k, r_float), m, 1e-4, "K(r) in float is not that in double");
+      if constexpr (has_way_back<K>)
+        expect_equal(matrix_at(k, r, true), matrix_at(k, minus_r), 1e-10,
+                     "the way back (symmetry, or back() of the map) is not K(-r)");
+      if constexpr (homogeneous_in_root<K>)
+      {
+        double const inv_r = 1 / std::sqrt(dot(r, r));
+        auto const twice = k(r, 2 * inv_r), once = k(r, inv_r);
+        for (int i = 0; i < K::n_in; ++i)
+        {
+          vec<double, K::n_in> q{};
+          q[i] = 1;
+          for (int o = 0; o < K::n_out; ++o)
+            report.expect(std::abs(twice.to(q)[o] - std::ldexp(once.to(q)[o], K::inv_r_power(o))) <=
+                              1e-10 * largest * std::ldexp(1., K::inv_r_power(o)),
+                          "output " + std::to_string(o) +
+                              ": inv_r_power is not its power of inv_r");
+        }
+      }
+      using map = decltype(evaluate(k, r));
+      if (is_value_radial<map> || options.has_gradient)
+      {
+        if constexpr (K::n_out > dim)
+        {
+          double const h = 1e-4 * std::sqrt(dot(r, r));
+          auto differences = m;
+          for (int d = 0; d < dim; ++d)
+          {
+            vec<double, dim> before = r, after = r;
+            before[d] -= h;
+            after[d] += h;
+            auto const a = matrix_at(k, before), b = matrix_at(k, after);
+            for (int i = 0; i < K::n_in; ++i) differences[d + 1][i] = (b[0][i] - a[0][i]) / (2 * h);
+          }
+          expect_equal(m, differences, 1e-5, "not the derivative of output 0");
+        }
+        else
+          report.expect(false, "a gradient needs dim + 1 outputs");
+      }
+    }
+
+    /// Sums of n points on both forms, beside a plain loop.
+    template <class T, cpu_place Where, class K>
+    void check_sums(check_report& report, Where const& where, K const& k, std::size_t n,
+                    check_options const& options)
+    {
+      check_numbers random;
+      auto const columns = [&](int n_columns, auto const& value)
+      {
+        std::vector<std::vector<T>> made(static_cast<std::size_t>(n_columns), std::vector<T>(n));
+        for (auto& column : made)
+          for (T& v : column) v = static_cast<T>(value());
+        return made;
+      };
+      auto const view = []<int N, class C>(std::vector<std::vector<C>>& of)
+      {
+        std::array<C*, N> pointers;
+        for (int c = 0; c < N; ++c)
+          pointers[static_cast<std::size_t>(c)] = of[static_cast<std::size_t>(c)].data();
+        return soa<C, N>(pointers, of[0].size());
+      };
+      auto x = columns(K::dim, [&] { return 2 * options.length * random(); });
+      auto q = columns(K::n_in, [&] { return 0.5 + random(); });
+      auto const zero = []
+      {
+        return 0.;
+      };
+      auto one_sided = columns(K::n_out, zero), mutual = columns(K::n_out, zero);
+      std::vector<std::vector<double>> sums(K::n_out, std::vector<double>(n, 0.));
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+        {
+          if (i == j) continue;
+          vec<double, K::dim> r;
+          for (int d = 0; d < K::dim; ++d)
+          {
+            auto const& column = x[static_cast<std::size_t>(d)];
+            r[d] = double(column[i]) - double(column[j]);
+          }
+          auto const m = matrix_at(k, r);
+          for_each_entry<K>(
+              [&](int o, int c) {
+                sums[static_cast<std::size_t>(o)][i] +=
+                    m[o][c] * double(q[static_cast<std::size_t>(c)][j]);
+              });
+        }
+      auto const expect_near =
+          [&](std::vector<std::vector<T>> const& found, std::string const& form)
+      {
+        for (std::size_t o = 0; o < found.size(); ++o)
+        {
+          double largest = 0, error = 0;
+          for (std::size_t i = 0; i < n; ++i)
+          {
+            largest = std::max(largest, std::abs(sums[o][i]));
+            error = std::max(error, std::abs(double(found[o][i]) - sums[o][i]));
+          }
+          double const tolerance = 1e4 * double(std::numeric_limits<T>::epsilon());
+          report.expect(error <= tolerance * largest,
+                        "output " + std::to_string(o) + ": " + form + " sums of " +
+                            (sizeof(T) == 4 ? "float" : "double") + " differ from a plain loop",
+                        ", of " + std::to_string(n) + " points, by " + std::to_string(error) +
+                            " of " + std::to_string(largest));
+        }
+      };
+      soa<T const, K::dim> const points = view.template operator()<K::dim>(x);
+      soa<T const, K::n_in> const inputs = view.template operator()<K::n_in>(q);
+      p2p_inner(where, k, points, inputs, view.template operator()<K::n_out>(one_sided));
+      expect_near(one_sided, "one-sided");
+      if constexpr (has_way_back<K>)
+      {
+        p2p_inner_mutual(where, k, points, inputs, view.template operator()<K::n_out>(mutual));
+        expect_near(mutual, "mutual");
+      }
+    }
+  }
+}
+
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// What is wrong with an interaction, one line for each kind of mistake; empty: nothing found. Checked are its way back
+  /// (symmetry, or back() of its map) against K(-r); that float gives about what double gives; K(0), of a radial one at
+  /// inv_r = 0; inv_r_power; a gradient against differences of its value; and sums of 1 to 40 points in both forms and
+  /// precisions against a plain loop. It takes some milliseconds.
+  template <cpu_place Where, interaction K>
+  std::string check_interaction(Where const& where, K const& k, check_options const& options = {})
+  {
+    detail::check_report report;
+    report.expect(K::flops > 0, "flops is not positive");
+    report.expect(!std::string_view(K::name).empty(), "name is empty");
+    report.expect(is_singular<float>(k) == is_singular<double>(k),
+                  "K(0) is finite in one of float and double, and not in the other");
+    if constexpr (radial_interaction<K>)
+    {
+      auto const map = k(vec<double, K::dim>{}, 0.);
+      for (int i = 0; i < K::n_in; ++i)
+      {
+        vec<double, K::n_in> q{};
+        q[i] = 1;
+        for (int o = 0; o < K::n_out; ++o)
+          report.expect(map.to(q)[o] == 0,
+                        "output " + std::to_string(o) + ": K(0, inv_r = 0) is not zero");
+      }
+    }
+    detail::check_numbers random;
+    for (int n = 0; n < 50;)
+    {
+      vec<double, K::dim> r;
+      for (int d = 0; d < K::dim; ++d) r[d] = options.length * (2 * random() - 1);
+      if (dot(r, r) < 0.0025 * options.length * options.length) continue;
+      detail::check_at(report, k, r, options);
+      ++n;
+    }
+    for (std::size_t n = 1; n <= 40; ++n)
+    {
+      detail::check_sums<float>(report, where, k, n, options);
+      detail::check_sums<double>(report, where, k, n, options);
+    }
+    return report.text;
+  }
+}
