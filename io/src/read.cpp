@@ -16,6 +16,7 @@ namespace nearfield
     // The points of the part, of those of a file that has been read whole.
     void keep_part(point_set& points, file_part const& part)
     {
+      if (part.count == 1) return;
       auto const begin = part_begin(points.size(), part.index, part.count);
       auto const end = part_begin(points.size(), part.index + 1, part.count);
       auto const keep = [&](std::vector<double>& column)
@@ -163,8 +164,11 @@ namespace nearfield
     auto const start = file.start();
     if (start.empty()) fail_at_byte(file.name(), 0, "an empty file", "points");
     refuse_foreign(file.name(), path, start);
-    if (is_gzip(start)) unpack(file, path);
-    return read(file, part, options, report);
+    if (!is_gzip(start)) return read(file, part, options, report);
+    unpack(file, path);
+    auto points = read(file, {}, options, report);
+    keep_part(points, part);
+    return points;
   }
   catch (std::bad_alloc const&)
   {
