@@ -3,6 +3,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nearfield::detail::io
 {
@@ -10,6 +11,7 @@ namespace nearfield::detail::io
   {
     constexpr std::string_view magic = "\x93NUMPY";
     constexpr std::size_t longest_head = 1 << 24;
+    constexpr std::size_t most = 1 << 20; ///< bytes or values of a record
 
     // The dictionary of a head: a literal of Python, with its keys in any order.
     class dictionary
@@ -21,39 +23,45 @@ namespace nearfield::detail::io
 
       void read(array_head& head)
       {
-        expect('{');
         bool has_type = false;
-        while (!take('}'))
+        std::size_t shape_at = 0;
+        auto const read_item = [&]
         {
-          auto const at = place();
+          auto const at = at_;
           auto const key = quoted();
           expect(':');
-          if (key == "descr" && !has_type)
-          {
+          if (key == "descr" && !std::exchange(has_type, true))
             read_types(head);
-            has_type = true;
-          }
           else if (key == "fortran_order" && !head.is_column_major)
             head.is_column_major = read_truth();
           else if (key == "shape" && !head.shape)
-            head.shape = read_shape();
+          {
+            next();
+            shape_at = at_;
+            head.shape = numbers();
+          }
           else
-            fail_at_byte(name_, at, "key " + in_quotes(key),
-                         "descr, fortran_order and shape, each once");
-          if (take(',')) continue;
-          expect('}');
-          break;
-        }
-        if (next() != '\0')
-          fail_at_byte(name_, place(), in_quotes(text_.substr(at_, 10)),
-                       "the end of the head after the dictionary");
+            fail(at, "key " + in_quotes(key), "descr, fortran_order and shape, each once");
+        };
+        read_items('{', '}', read_item);
+        if (next() != '\0') fail(at_, excerpt(), "the end of the head after the dictionary");
         if (!has_type || !head.is_column_major || !head.shape)
-          fail_at_byte(name_, place(), "the end of the dictionary",
-                       "descr, fortran_order and shape");
+          fail(at_, "the end of the dictionary", "descr, fortran_order and shape");
+        auto const n = head.shape->size();
+        if (head.is_of_records() ? n != 1 : n != 2)
+          fail(shape_at, count_of(n, "dimension"),
+               head.is_of_records() ? "one, of records: save a.ravel()"
+                                    : "two: a row for each point, with its coordinates and inputs; "
+                                      "a.reshape(-1, columns) makes them");
       }
 
     private:
-      [[nodiscard]] std::size_t place() const { return offset_ + at_; }
+      [[noreturn]] void fail(std::size_t at, std::string const& found,
+                             std::string const& expected) const
+      {
+        fail_at_byte(name_, offset_ + at, found, expected);
+      }
+      [[nodiscard]] std::string excerpt() const { return in_quotes(text_.substr(at_, 10)); }
 
       // past blanks
       char next()
@@ -70,8 +78,21 @@ namespace nearfield::detail::io
       void expect(char wanted)
       {
         if (!take(wanted))
-          fail_at_byte(name_, place(), in_quotes(text_.substr(at_, 10)),
-                       in_quotes(std::string_view(&wanted, 1)) + " in the dictionary of the array");
+          fail(at_, excerpt(),
+               in_quotes(std::string_view(&wanted, 1)) + " in the dictionary of the array");
+      }
+      // Between commas, of which one may follow the last.
+      template <class Read>
+      void read_items(char open, char close, Read const& read_item)
+      {
+        expect(open);
+        while (!take(close))
+        {
+          read_item();
+          if (take(',')) continue;
+          expect(close);
+          return;
+        }
       }
 
       std::string_view quoted()
@@ -88,7 +109,7 @@ namespace nearfield::detail::io
       // '<f8', '>i4', '|u1' ...; what is no number only in a record, where it is left out.
       array_type read_type(bool in_record)
       {
-        auto const at = place();
+        auto const at = at_;
         auto const text = quoted();
         array_type type;
         std::int64_t size = 0;
@@ -99,21 +120,18 @@ namespace nearfield::detail::io
         bool const has_size =
             rest.size() > 1 &&
             parse_number(rest.substr(1, rest.find('[') - 1), size) == number_status::good &&
-            size > 0 && size <= (1 << 20);
+            size > 0 && size <= std::int64_t(most);
         type.size = has_size ? static_cast<std::size_t>(size) : 0;
-        bool const is_real =
-            type.kind == 'f' && (type.size == 2 || type.size == 4 || type.size == 8);
-        bool const is_integer =
-            (type.kind == 'i' || type.kind == 'u') &&
+        bool const is_number =
+            std::string_view("fiu").find(type.kind) != text.npos &&
             (type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8);
-        if (is_real || is_integer) return type;
+        if (is_number && (type.kind != 'f' || type.size > 1)) return type;
         if (type.kind == 'U') type.size *= 4; // characters
         bool const has_width =
             has_size && std::string_view("VSUabcfmM").find(type.kind) != std::string_view::npos;
         type.kind = 'V';
         if (in_record && has_width) return type;
-        fail_at_byte(name_, at, "type " + in_quotes(text),
-                     "f2 f4 f8, i1 to i8 or u1 to u8: save a.astype('<f8')");
+        fail(at, "type " + in_quotes(text), "f2 f4 f8, i1 to i8 or u1 to u8: save a.astype('<f8')");
       }
 
       void read_types(array_head& head)
@@ -123,38 +141,35 @@ namespace nearfield::detail::io
           head.type = read_type(false);
           return;
         }
-        expect('[');
-        while (!take(']'))
+        read_items('[', ']', [&] { read_field(head); });
+        if (head.record_size == 0) fail(at_, "records without values", "fields of numbers");
+      }
+
+      void read_field(array_head& head)
+      {
+        expect('(');
+        bool const has_title = take('('); // ('title', 'name')
+        if (has_title)
         {
-          expect('(');
-          bool const has_title = take('('); // ('title', 'name')
-          if (has_title)
-          {
-            quoted();
-            expect(',');
-          }
-          array_field field{.name = std::string(quoted()), .offset = head.record_size};
-          if (has_title) expect(')');
+          quoted();
           expect(',');
-          if (next() == '[')
-            fail_at_byte(name_, place(), "records inside records", "fields of numbers");
-          field.type = read_type(true);
-          if (take(','))
-            if (next() != ')') field.count = product(next() == '(' ? numbers() : number_alone());
-          expect(')');
-          auto const size = field.type.size * field.count;
-          if (field.count > (1 << 20) || size > (1 << 20) || head.record_size > (1 << 20) ||
-              head.fields.size() >= max_values_per_point)
-            fail_at_byte(name_, place(), "a record of too many values",
-                         "at most " + std::to_string(max_values_per_point));
-          head.record_size += size;
-          head.fields.push_back(std::move(field));
-          if (take(',')) continue;
-          expect(']');
-          break;
         }
-        if (head.record_size == 0)
-          fail_at_byte(name_, place(), "records without values", "fields of numbers");
+        array_field field{.name = std::string(quoted()), .offset = head.record_size};
+        if (has_title) expect(')');
+        expect(',');
+        if (next() == '[') fail(at_, "records inside records", "fields of numbers");
+        field.type = read_type(true);
+        if (take(',') && next() != ')')
+          for (auto const each : next() == '(' ? numbers() : std::vector{number()})
+            field.count = std::min<std::uint64_t>(each, 2 * most) * std::min(field.count, 2 * most);
+        expect(')');
+        auto const size = field.type.size * field.count;
+        if (field.count > most || size > most || head.record_size > most ||
+            head.fields.size() >= max_values_per_point)
+          fail(at_, "a record of too many values",
+               "at most " + std::to_string(max_values_per_point));
+        head.record_size += size;
+        head.fields.push_back(std::move(field));
       }
 
       bool read_truth()
@@ -166,7 +181,7 @@ namespace nearfield::detail::io
             at_ += word.size();
             return word == "True";
           }
-        fail_at_byte(name_, place(), in_quotes(text_.substr(at_, 10)), "True or False");
+        fail(at_, excerpt(), "True or False");
       }
 
       std::uint64_t number()
@@ -176,58 +191,21 @@ namespace nearfield::detail::io
             std::min(text_.find_first_not_of("0123456789", at_), text_.size()) - at_;
         std::int64_t n = 0;
         if (parse_number(text_.substr(at_, digits), n) != number_status::good)
-          fail_at_byte(name_, place(), in_quotes(text_.substr(at_, digits + 1)),
-                       "a number of rows or columns");
+          fail(at_, in_quotes(text_.substr(at_, digits + 1)), "a number of rows or columns");
         at_ += digits;
         take('L'); // of Python 2
         return static_cast<std::uint64_t>(n);
       }
-      std::vector<std::uint64_t> number_alone() { return {number()}; }
 
       std::vector<std::uint64_t> numbers()
       {
         std::vector<std::uint64_t> values;
-        expect('(');
-        while (!take(')'))
-        {
-          values.push_back(number());
-          if (take(',')) continue;
-          expect(')');
-          break;
-        }
+        read_items('(', ')', [&] { values.push_back(number()); });
         return values;
       }
 
-      static std::size_t product(std::vector<std::uint64_t> const& of)
-      {
-        std::uint64_t n = 1;
-        for (auto const each : of) n = each > (1 << 20) || n > (1 << 20) ? (1 << 21) : n * each;
-        return static_cast<std::size_t>(n);
-      }
-
-      std::vector<std::uint64_t> read_shape()
-      {
-        next();
-        shape_at_ = place();
-        return numbers();
-      }
-
-    public:
-      /// Throws unless the array is a row for each point.
-      void check_shape(array_head const& head) const
-      {
-        auto const n = head.shape->size();
-        if (head.is_of_records() ? n != 1 : n != 2)
-          fail_at_byte(name_, shape_at_, count_of(n, "dimension"),
-                       head.is_of_records()
-                           ? "one, of records: save a.ravel()"
-                           : "two: a row for each point, with its coordinates and inputs; "
-                             "a.reshape(-1, columns) makes them");
-      }
-
-    private:
       std::string_view text_;
-      std::size_t offset_, at_ = 0, shape_at_ = 0;
+      std::size_t offset_, at_ = 0;
       std::string const& name_;
     };
 
@@ -265,7 +243,6 @@ namespace nearfield::detail::io
     dictionary text(content.substr(start, static_cast<std::size_t>(head.begin) - start), start,
                     name);
     text.read(head);
-    text.check_shape(head);
     if (!head.is_of_records())
     {
       if (head.columns() == 0 || head.columns() > max_values_per_point)
