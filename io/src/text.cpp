@@ -28,30 +28,27 @@ namespace nearfield::detail::io
       return out;
     }
 
+    // from_chars accepts no plus sign; "+-1" stays invalid
+    std::string_view without_plus(std::string_view text)
+    {
+      return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+    }
+
     // Whether a number out of range underflows: the sign of the decimal exponent of its first nonzero digit.
     bool is_tiny(std::string_view text)
     {
-      if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+      if (text.starts_with('-')) text.remove_prefix(1);
+      auto const e = std::min(text.find_first_of("eE"), text.size());
+      auto const digits = without_plus(text.substr(std::min(e + 1, text.size())));
       std::int64_t exponent = 0;
-      auto const e = text.find_first_of("eE");
-      if (e != std::string_view::npos)
-      {
-        auto digits = text.substr(e + 1);
-        bool const negative = !digits.empty() && digits[0] == '-';
-        if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
-        if (read_number(digits, exponent) == number_status::out_of_range) return negative;
-        if (negative) exponent = -exponent;
-        text = text.substr(0, e);
-      }
+      if (read_number(digits, exponent) == number_status::out_of_range) return digits[0] == '-';
+      text = text.substr(0, e);
       auto const point = std::min(text.find('.'), text.size());
       auto const first = text.find_first_not_of("0.");
-      if (first == std::string_view::npos) return true;
+      if (first == text.npos) return true;
       auto const shift = first < point ? static_cast<std::int64_t>(point - first)
                                        : -static_cast<std::int64_t>(first - point);
-      // avoids overflow of the sum: |shift| is less than the length of the text, |exponent| is arbitrary
-      if (exponent > 0 && shift > 0) return false;
-      if (exponent < 0 && shift < 0) return true;
-      return exponent + shift < 0;
+      return exponent < -shift;
     }
   }
 
@@ -125,15 +122,6 @@ namespace nearfield::detail::io
     return text;
   }
 
-  namespace
-  {
-    // from_chars accepts no plus sign; "+-1" stays invalid
-    std::string_view without_plus(std::string_view text)
-    {
-      return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
-    }
-  }
-
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value)
   {
@@ -165,8 +153,9 @@ namespace nearfield::detail::io
   namespace
   {
     // The place of the delimiter that ends the field at the begin of `line`; npos if none does.
-    std::size_t end_of_field(std::string_view line, char delimiter)
+    std::size_t end_of_field(std::string_view line, char delimiter, bool has_quotes)
     {
+      if (!has_quotes) return line.find(delimiter);
       bool is_quoted = false;
       for (std::size_t k = 0; k < line.size(); ++k)
         if (line[k] == '"')
@@ -175,35 +164,15 @@ namespace nearfield::detail::io
           return k;
       return line.npos;
     }
-
-    // With an even number of quotes, or they are no quotes.
-    bool has_quotes(std::string_view line)
-    {
-      return line.find('"') != line.npos && std::count(line.begin(), line.end(), '"') % 2 == 0;
-    }
-
-    void split_quoted(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
-    {
-      for (;;)
-      {
-        if (delimiter == ' ')
-        {
-          line = trimmed(line);
-          if (line.empty()) return;
-        }
-        auto const end = end_of_field(line, delimiter);
-        fields.push_back(trimmed(line.substr(0, end)));
-        if (end == line.npos) return;
-        line.remove_prefix(end + 1);
-      }
-    }
   }
 
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
   {
     fields.clear();
-    if (has_quotes(line)) return split_quoted(line, delimiter, fields);
-    if (delimiter == ' ')
+    // an odd number of quotes are none
+    bool const has_quotes =
+        line.find('"') != line.npos && std::count(line.begin(), line.end(), '"') % 2 == 0;
+    if (delimiter == ' ' && !has_quotes)
     {
       for (auto field = take_field(line); !field.empty(); field = take_field(line))
         fields.push_back(field);
@@ -211,9 +180,14 @@ namespace nearfield::detail::io
     }
     for (;;)
     {
-      auto const end = line.find(delimiter);
+      if (delimiter == ' ')
+      {
+        line = trimmed(line);
+        if (line.empty()) return;
+      }
+      auto const end = end_of_field(line, delimiter, has_quotes);
       fields.push_back(trimmed(line.substr(0, end)));
-      if (end == std::string_view::npos) return;
+      if (end == line.npos) return;
       line.remove_prefix(end + 1);
     }
   }
@@ -233,8 +207,9 @@ namespace nearfield::detail::io
 
   std::string_view unquoted(std::string_view text)
   {
-    bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-    return quoted ? text.substr(1, text.size() - 2) : text;
+    return text.size() >= 2 && text.front() == '"' && text.back() == '"'
+               ? text.substr(1, text.size() - 2)
+               : text;
   }
 
   bool has_decimal_comma(std::string_view text)
@@ -262,19 +237,13 @@ namespace nearfield::detail::io
   double read_value(std::string_view text, place const& where, std::string_view what)
   {
     double value = 0;
-    switch (parse_number(text, value))
-    {
-    case number_status::good:
-      return value;
-    case number_status::out_of_range:
-      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   "a number in the range of double precision");
-    default:
-      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   text.empty()               ? "a number, or --columns with _ for the column"
-                   : !has_decimal_comma(text) ? "a number"
-                                              : "a number, with a point in place of the comma");
-    }
+    auto const status = parse_number(text, value);
+    if (status == number_status::good) return value;
+    fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
+                 status == number_status::out_of_range ? "a number in the range of double precision"
+                 : text.empty()            ? "a number, or --columns with _ for the column"
+                 : has_decimal_comma(text) ? "a number, with a point in place of the comma"
+                                           : "a number");
   }
 
   double read_finite(std::string_view text, place const& where, std::string_view what)
