@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace nearfield::detail::io
 {
@@ -15,6 +16,8 @@ namespace nearfield::detail::io
                                            "coords", "coordinate", "coordinates", "points"};
     constexpr std::string_view velocities[]{"v", "vel", "velo", "velocity", "velocities"};
     constexpr std::string_view momenta[]{"momenta", "momentum"};
+    constexpr std::pair<char const*, words> vectors[]{
+        {"", positions}, {"v", velocities}, {"mv", momenta}};
     constexpr std::string_view masses[]{"m", "mass", "masses"};
     constexpr std::string_view charges[]{"q",
                                          "charge",
@@ -53,11 +56,8 @@ namespace nearfield::detail::io
         if (rest.size() != 1 && !is_separated) continue;
         char const axis =
             rest.size() == 1 || separators.find(rest[0]) == rest.npos ? rest[0] : rest[1];
-        if (auto const a = std::string_view("xyz").find(axis); a != std::string_view::npos)
-          return a;
-        if (auto const a = std::string_view("012").find(axis);
-            is_separated && a != std::string_view::npos)
-          return a;
+        auto const a = std::string_view(is_separated ? "xyz012" : "xyz").find(axis);
+        if (a != rest.npos) return a % 3;
       }
       return 3;
     }
@@ -100,37 +100,34 @@ namespace nearfield::detail::io
   std::string known_name(std::string_view name)
   {
     auto const word = plain(name);
-    auto const component = [](char const* prefix, std::size_t axis)
-    {
-      return prefix + std::string(1, "xyz"[axis]);
-    };
     if (axis_of(word, "") < 3 || number_of(word, "q") != 0 || is_output(word)) return word;
     if (is_one_of(masses, word)) return "m";
     if (is_one_of(charges, word)) return "q";
-    if (auto const axis = component_of(word, positions); axis < 3) return component("", axis);
-    if (auto const axis = component_of(word, velocities); axis < 3) return component("v", axis);
-    if (auto const axis = component_of(word, momenta); axis < 3) return component("mv", axis);
+    for (auto const& [prefix, names] : vectors)
+      if (auto const axis = component_of(word, names); axis < 3)
+        return std::string(prefix) + "xyz"[axis];
     return {};
   }
 
   std::vector<std::string> known_names(std::string_view property, std::size_t count)
   {
     auto const word = plain(property);
-    auto const is_vector = count == 2 || count == 3;
-    auto const vector = [&](std::string const& prefix)
+    std::vector<std::string> names(count, "_");
+    auto const vector = [&](std::string_view prefix)
     {
-      std::vector<std::string> names{prefix + "x", prefix + "y", prefix + "z"};
-      names.resize(count);
+      for (std::size_t k = 0; k < count; ++k) names[k] = std::string(prefix) + "xyz"[k];
       return names;
     };
-    if (is_vector && (is_one_of(positions, word) || word == "xyz")) return vector("");
-    if (is_vector && is_one_of(velocities, word)) return vector("v");
-    if (is_vector && is_one_of(momenta, word)) return vector("mv");
-    if (is_vector && word == "gradient") return vector("g");
-    if (is_vector && word == "acceleration") return vector("a");
+    if (count == 2 || count == 3)
+    {
+      for (auto const& [prefix, known] : vectors)
+        if (is_one_of(known, word)) return vector(prefix);
+      if (word == "xyz") return vector("");
+      if (word == "gradient") return vector("g");
+      if (word == "acceleration") return vector("a");
+    }
     if (count == 1)
       if (auto const known = known_name(property); !known.empty()) return {known};
-    std::vector<std::string> names(count, "_");
     if (count > 1 && is_one_of(charges, word))
       for (std::size_t k = 0; k < count; ++k) names[k] = "q" + std::to_string(k + 1);
     return names;

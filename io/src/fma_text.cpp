@@ -97,94 +97,9 @@ namespace nearfield
 
         point_set points()
         {
-          return header_.sizeof_real == 4 ? read_records<float>() : read_records<double>();
-        }
-
-      private:
-        std::string_view take(std::string const& expected)
-        {
-          std::string_view token;
-          if (!tokens_.next(token))
-            fail_at_line(name_, tokens_.line(), "the end of the file", expected);
-          return token;
-        }
-
-        std::uint64_t take_count(std::string_view token, std::string const& expected)
-        {
-          std::int64_t value = 0;
-          if (parse_number(token, value) != number_status::good || value < 0)
-            fail_at_line(name_, tokens_.line(), in_quotes(token), expected);
-          return static_cast<std::uint64_t>(value);
-        }
-
-        void read_first_line(read_options const& options)
-        {
-          static char const* const names[] = {"sizeof_real (4 or 8)",
-                                              "the number of values a record",
-                                              "the dimension (2 or 3)", "the number of inputs"};
-          std::uint64_t values[4] = {};
-          std::size_t n = 0;
-          do {
-            auto const token = take(names[n]);
-            values[n] = take_count(token, names[n]);
-            ++n;
-          } while (!tokens_.ends_line() && n < 4);
-          if ((n != 2 && n != 4) || !tokens_.ends_line())
-            fail_at_line(name_, tokens_.line(),
-                         n == 4 ? "more than 4 values" : count_of(n, "value"),
-                         "2 (version 1) or 4 (version 2) on the first line of FMA");
-          header_ = {values[0], values[1], n == 4 ? values[2] : 3, n == 4 ? values[3] : 1};
-          auto const wrong = check_header(header_, options);
-          if (!wrong.found.empty())
-            fail_at_line(name_, tokens_.line(), wrong.found, wrong.expected);
-        }
-
-        void read_second_line()
-        {
-          auto const token = take("the number of points");
-          n_points_ = take_count(token, "the number of points");
-          // a value takes at least a digit and a blank: check the count before allocating
-          auto const most = (size_ + 1) / (2 * header_.n_values);
-          if (n_points_ > most)
-            fail_at_line(name_, tokens_.line(), count_of(n_points_, "point") + " announced",
-                         "at most " + std::to_string(most) + " in " + count_of(size_, "byte"));
-
-          half_width_ = take_finite("the half width");
-          if (!(half_width_ > 0))
-            fail_at_line(name_, tokens_.line(), "half width " + number_text(half_width_),
-                         "a positive length");
-          for (std::uint64_t c = 0; c < header_.dim; ++c)
-            centre_.push_back(take_finite(std::string("the centre's ") + "xyz"[c]));
-        }
-
-        double take_finite(std::string const& what)
-        {
-          auto const token = take(what);
-          // the box has the precision of the points
-          return header_.sizeof_real == 4 ? parse<float>(token, what, true)
-                                          : parse<double>(token, what, true);
-        }
-
-        template <class Real>
-        double parse(std::string_view token, std::string_view what, bool finite)
-        {
-          Real value = 0;
-          auto const status = parse_number(token, value);
-          if (status == number_status::good && (!finite || std::isfinite(value)))
-            return static_cast<double>(value);
-          fail_at_line(name_, tokens_.line(), in_quotes(token) + " for " + std::string(what),
-                       status == number_status::out_of_range
-                           ? "a number in the range of a real of " + count_of(sizeof(Real), "byte")
-                       : status == number_status::good ? "a finite number"
-                                                       : "a number");
-        }
-
-        template <class Real>
-        point_set read_records()
-        {
           auto const map = map_of(header_);
           auto points = empty_set(map);
-          points.box = bounding_box{centre_, half_width_};
+          points.box = box_;
           auto const columns = columns_to_fill(map, points);
           for (auto const& column : columns) column.to->resize(n_points_);
 
@@ -195,18 +110,20 @@ namespace nearfield
             for (std::size_t k = 0; k < header_.n_values; ++k)
             {
               std::string_view token;
-              if (!tokens_.next(token)) fail_short(i, k);
+              if (!tokens_.next(token))
+                fail("the end of the file after " +
+                         (k == 0 ? count_of(i, "point")
+                                 : count_of(k, "value") + " of point " + std::to_string(i)),
+                     count_of(n_points_, "point") + " of " + count_of(header_.n_values, "value"));
               if (k == 0)
               {
                 whole_lines = tokens_.starts_line();
                 start = tokens_.line();
               }
-              Real value = 0;
+              double& value = (*columns[k].to)[i];
               bool const is_finite = !columns[k].may_be_infinite;
-              if (parse_number(token, value) != number_status::good ||
-                  (is_finite && !std::isfinite(value)))
-                parse<Real>(token, map.names[k] + " of point " + std::to_string(i), is_finite);
-              (*columns[k].to)[i] = static_cast<double>(value);
+              if (read(token, value) != number_status::good || (is_finite && !std::isfinite(value)))
+                parse(token, map.names[k] + " of point " + std::to_string(i), is_finite);
             }
             // A line may hold several records, and a record several lines. In any other case a row has a
             // value too few or too many, which would shift all that follow.
@@ -218,19 +135,90 @@ namespace nearfield
           }
           std::string_view token;
           if (tokens_.next(token))
-            fail_at_line(name_, tokens_.line(), in_quotes(token) + " after the last record",
-                         "the end of the file after " + count_of(n_points_, "point") + " of " +
-                             count_of(header_.n_values, "value"));
+            fail(in_quotes(token) + " after the last record",
+                 "the end of the file after " + count_of(n_points_, "point") + " of " +
+                     count_of(header_.n_values, "value"));
           return points;
         }
 
-        [[noreturn]] void fail_short(std::size_t i, std::size_t k)
+      private:
+        [[noreturn]] void fail(std::string const& found, std::string const& expected) const
         {
-          fail_at_line(name_, tokens_.line(),
-                       "the end of the file after " +
-                           (k == 0 ? count_of(i, "point")
-                                   : count_of(k, "value") + " of point " + std::to_string(i)),
-                       count_of(n_points_, "point") + " of " + count_of(header_.n_values, "value"));
+          fail_at_line(name_, tokens_.line(), found, expected);
+        }
+
+        std::string_view take(std::string const& expected)
+        {
+          std::string_view token;
+          if (!tokens_.next(token)) fail("the end of the file", expected);
+          return token;
+        }
+
+        std::uint64_t take_count(std::string const& expected)
+        {
+          auto const token = take(expected);
+          std::int64_t value = 0;
+          if (parse_number(token, value) != number_status::good || value < 0)
+            fail(in_quotes(token), expected);
+          return static_cast<std::uint64_t>(value);
+        }
+
+        void read_first_line(read_options const& options)
+        {
+          static char const* const names[] = {"sizeof_real (4 or 8)",
+                                              "the number of values a record",
+                                              "the dimension (2 or 3)", "the number of inputs"};
+          std::uint64_t values[4] = {};
+          std::size_t n = 0;
+          do values[n] = take_count(names[n]);
+          while (++n < 4 && !tokens_.ends_line());
+          if ((n != 2 && n != 4) || !tokens_.ends_line())
+            fail(n == 4 ? "more than 4 values" : count_of(n, "value"),
+                 "2 (version 1) or 4 (version 2) on the first line of FMA");
+          header_ = {values[0], values[1], n == 4 ? values[2] : 3, n == 4 ? values[3] : 1};
+          auto const wrong = check_header(header_, options);
+          if (!wrong.found.empty()) fail(wrong.found, wrong.expected);
+        }
+
+        void read_second_line()
+        {
+          n_points_ = take_count("the number of points");
+          // a value takes at least a digit and a blank: check the count before allocating
+          auto const most = (size_ + 1) / (2 * header_.n_values);
+          if (n_points_ > most)
+            fail(count_of(n_points_, "point") + " announced",
+                 "at most " + std::to_string(most) + " in " + count_of(size_, "byte"));
+          auto const take_finite = [&](std::string const& what)
+          {
+            return parse(take(what), what, true);
+          };
+          box_.half_width = take_finite("the half width");
+          if (!(box_.half_width > 0))
+            fail("half width " + number_text(box_.half_width), "a positive length");
+          for (std::uint64_t c = 0; c < header_.dim; ++c)
+            box_.centre.push_back(take_finite(std::string("the centre's ") + "xyz"[c]));
+        }
+
+        // A value in the precision of the file.
+        number_status read(std::string_view token, double& value) const
+        {
+          if (header_.sizeof_real == 8) return parse_number(token, value);
+          float narrow = 0;
+          auto const status = parse_number(token, narrow);
+          value = static_cast<double>(narrow);
+          return status;
+        }
+
+        double parse(std::string_view token, std::string const& what, bool is_finite) const
+        {
+          double value = 0;
+          auto const status = read(token, value);
+          if (status == number_status::good && (!is_finite || std::isfinite(value))) return value;
+          fail(in_quotes(token) + " for " + what,
+               status == number_status::out_of_range
+                   ? "a number in the range of a real of " + count_of(header_.sizeof_real, "byte")
+               : status == number_status::good ? "a finite number"
+                                               : "a number");
         }
 
         token_stream tokens_;
@@ -238,8 +226,7 @@ namespace nearfield
         std::string const& name_;
         fma_header header_;
         std::uint64_t n_points_ = 0;
-        double half_width_ = 0;
-        std::vector<double> centre_;
+        bounding_box box_;
       };
     }
   }

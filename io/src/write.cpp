@@ -81,31 +81,39 @@ namespace nearfield
                     std::to_string(max_values_per_point) + " in an FMA file");
     }
 
-    // What the first lines of an FMA file say, in their order.
-    struct fma_head
+    std::string fma(point_set const& points, write_options const& options, bool is_binary)
     {
-      std::size_t counts[4]; ///< the size of a real, values in a row, dim, inputs
-      std::uint64_t n;
-      std::vector<double> box; ///< half width, centre
-    };
-
-    fma_head fma_head_of(point_set const& points, write_options const& options)
-    {
-      auto const box = box_for(points, options);
-      fma_head head{{size_of(options.precision), all_columns(points).size(),
-                     points.positions.size(), points.inputs.size()},
-                    n_points(points, options),
-                    {box.half_width}};
-      head.box.insert(head.box.end(), box.centre.begin(), box.centre.end());
-      return head;
-    }
-
-    void append_text(std::string& out, double value, file_precision precision)
-    {
-      if (precision == file_precision::f32)
-        detail::append_number(out, static_cast<float>(value));
-      else
-        detail::append_number(out, value);
+      check_writable(points, options);
+      check_columns_of_fma(points);
+      auto const columns = all_columns(points);
+      std::string out;
+      auto const append = [&](std::size_t n, std::vector<double const*> const& values)
+      {
+        if (is_binary)
+          append_values(out, n, values, options.precision);
+        else
+          append_rows(out, n, values, ' ', options.precision);
+      };
+      if (has_header(options))
+      {
+        for (std::size_t const count : {size_of(options.precision), columns.size(),
+                                        points.positions.size(), points.inputs.size()})
+          if (is_binary)
+            append_bytes(out, static_cast<std::uint32_t>(count));
+          else
+            out += (out.empty() ? "" : " ") + std::to_string(count);
+        auto const n = n_points(points, options);
+        if (is_binary)
+          append_bytes(out, n);
+        else
+          out += '\n' + std::to_string(n) + ' ';
+        auto const box = box_for(points, options);
+        std::vector<double const*> lengths{&box.half_width};
+        for (double const& c : box.centre) lengths.push_back(&c);
+        append(1, lengths);
+      }
+      append(points.size(), columns);
+      return out;
     }
 
     using formatter = std::string (*)(point_set const&, write_options const&);
@@ -130,7 +138,11 @@ namespace nearfield
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t c = 0; c < columns.size(); ++c)
       {
-        append_text(out, columns[c] ? columns[c][i] : 0, precision);
+        double const value = columns[c] ? columns[c][i] : 0;
+        if (precision == file_precision::f32)
+          detail::append_number(out, static_cast<float>(value));
+        else
+          detail::append_number(out, value);
         out += c + 1 == columns.size() ? '\n' : separator;
       }
   }
@@ -139,8 +151,16 @@ namespace nearfield
                                  std::vector<double const*> const& columns,
                                  file_precision precision)
   {
+    out.reserve(out.size() + n * columns.size() * size_of(precision));
     for (std::size_t i = 0; i < n; ++i)
-      for (auto const* column : columns) append_value(out, column ? column[i] : 0, precision);
+      for (auto const* column : columns)
+      {
+        double const value = column ? column[i] : 0;
+        if (precision == file_precision::f32)
+          append_bytes(out, static_cast<float>(value));
+        else
+          append_bytes(out, value);
+      }
   }
 
   std::vector<double const*> detail::io::all_columns(point_set const& points)
@@ -215,37 +235,12 @@ namespace nearfield
 
   std::string format_fma(point_set const& points, write_options const& options)
   {
-    check_writable(points, options);
-    check_columns_of_fma(points);
-    std::string out;
-    if (has_header(options))
-    {
-      auto const head = fma_head_of(points, options);
-      for (auto const count : head.counts) out += (out.empty() ? "" : " ") + std::to_string(count);
-      out += '\n' + std::to_string(head.n);
-      for (double const length : head.box) append_text(out += ' ', length, options.precision);
-      out += '\n';
-    }
-    append_rows(out, points.size(), all_columns(points), ' ', options.precision);
-    return out;
+    return fma(points, options, false);
   }
 
   std::string format_bfma(point_set const& points, write_options const& options)
   {
-    check_writable(points, options);
-    check_columns_of_fma(points);
-    auto const columns = all_columns(points);
-    std::string out;
-    out.reserve(24 + (4 + points.size() * columns.size()) * size_of(options.precision));
-    if (has_header(options))
-    {
-      auto const head = fma_head_of(points, options);
-      for (auto const count : head.counts) append_bytes(out, static_cast<std::uint32_t>(count));
-      append_bytes(out, head.n);
-      for (double const length : head.box) append_value(out, length, options.precision);
-    }
-    append_values(out, points.size(), columns, options.precision);
-    return out;
+    return fma(points, options, true);
   }
 
   std::string format_csv(point_set const& points, write_options const& options)

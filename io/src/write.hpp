@@ -38,15 +38,6 @@ namespace nearfield::detail::io
     return precision == file_precision::f32 ? sizeof(float) : sizeof(double);
   }
 
-  /// The same of a value in the precision of the file.
-  inline void append_value(std::string& out, double value, file_precision precision)
-  {
-    if (precision == file_precision::f32)
-      append_bytes(out, static_cast<float>(value));
-    else
-      append_bytes(out, value);
-  }
-
   /// The values of n points, of these columns each, null: zeros, as decimals or as bytes.
   void append_rows(std::string& out, std::size_t n, std::vector<double const*> const& columns,
                    char separator, file_precision precision);

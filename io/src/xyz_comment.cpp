@@ -79,47 +79,41 @@ namespace nearfield::detail::io
       template <std::size_t n>
       std::array<double, n> numbers(char const* key, std::string_view text) const
       {
-        std::array<double, n> values{};
-        std::string const blanks = with_blanks(text);
-        std::vector<std::string_view> words;
-        split(blanks, ' ', words);
-        bool good = words.size() == n;
-        for (std::size_t k = 0; good && k < n; ++k)
-          good =
-              parse_number(words[k], values[k]) == number_status::good && std::isfinite(values[k]);
-        if (!good)
-          fail_at_line(name_, line_, std::string(key) + "=" + in_quotes(text),
-                       count_of(n, "finite number") + quotes);
-        return values;
+        return values<double, n>(key, text, count_of(n, "finite number"),
+                                 [](std::string_view word, double& value) {
+                                   return parse_number(word, value) == number_status::good &&
+                                          std::isfinite(value);
+                                 });
       }
 
       std::array<bool, 3> truths(std::string_view text) const
       {
-        std::string const blanks = with_blanks(text);
-        std::vector<std::string_view> words;
-        split(blanks, ' ', words);
-        std::array<bool, 3> values{};
-        bool good = words.size() == 3;
-        for (std::size_t k = 0; good && k < 3; ++k)
-        {
-          auto const word = lower(unquoted(words[k]));
-          values[k] = word == "t" || word == "true" || word == "1";
-          good = values[k] || word == "f" || word == "false" || word == "0";
-        }
-        if (!good)
-          fail_at_line(name_, line_, "pbc=" + in_quotes(text), "T or F three times" + quotes);
-        return values;
+        return values<bool, 3>("pbc", text, "T or F three times",
+                               [](std::string_view word, bool& value)
+                               {
+                                 auto const name = lower(unquoted(word));
+                                 value = name == "t" || name == "true" || name == "1";
+                                 return value || name == "f" || name == "false" || name == "0";
+                               });
       }
 
     private:
-      static inline std::string const quotes = " between \"\", {} or one pair of []";
-
-      static std::string with_blanks(std::string_view text)
+      template <class T, std::size_t n, class Read>
+      std::array<T, n> values(std::string const& key, std::string_view text,
+                              std::string const& expected, Read const& read) const
       {
-        std::string out(text);
-        for (char& c : out)
+        std::string blanks(text);
+        for (char& c : blanks)
           if (c == ',' || c == '[' || c == ']') c = ' ';
-        return out;
+        std::vector<std::string_view> words;
+        split(blanks, ' ', words);
+        std::array<T, n> found{};
+        bool good = words.size() == n;
+        for (std::size_t k = 0; good && k < n; ++k) good = read(words[k], found[k]);
+        if (!good)
+          fail_at_line(name_, line_, key + "=" + in_quotes(text),
+                       expected + " between \"\", {} or one pair of []");
+        return found;
       }
 
       std::string const& name_;
@@ -139,23 +133,25 @@ namespace nearfield::detail::io
       bool const is_read = (key == "lattice" || key == "origin" || key == "pbc") && !value.empty();
       if (!is_read && is_of_box(key, !value.empty()))
         result.left_out.push_back(printable(key) + " of its comment");
-      if (key == "properties" && !value.empty())
+      if (value.empty()) continue;
+      if (key == "properties")
       {
-        if (result.has_properties)
+        if (std::exchange(result.has_properties, true))
           fail_at_line(name, line, "Properties= twice", "each property of the rows once");
-        result.has_properties = true;
         reader.add_properties(value, result.columns);
       }
-      if (key == "lattice" && !value.empty())
+      else if (key == "lattice")
       {
         if (result.cell) fail_at_line(name, line, "Lattice= twice", "one box");
         auto const v = reader.numbers<9>("Lattice", value);
-        auto& cell = result.cell.emplace();
-        cell.from = "Lattice";
-        cell.vectors = {{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}}};
+        result.cell = periodic_cell{
+            .from = "Lattice",
+            .vectors = {{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}}}};
       }
-      if (key == "origin" && !value.empty()) origin = reader.numbers<3>("Origin", value);
-      if (key == "pbc" && !value.empty()) periodic = reader.truths(value);
+      else if (key == "origin")
+        origin = reader.numbers<3>("Origin", value);
+      else if (key == "pbc")
+        periodic = reader.truths(value);
     }
     if (!result.has_properties) result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
     if (result.cell)
