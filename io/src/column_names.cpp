@@ -10,13 +10,13 @@ namespace nearfield::detail::io
 {
   namespace
   {
-    using words = std::span<std::string_view const>;
+    using word_list = std::span<std::string_view const>;
 
     constexpr std::string_view positions[]{"pos",    "position",   "positions",   "coord",
                                            "coords", "coordinate", "coordinates", "points"};
     constexpr std::string_view velocities[]{"v", "vel", "velo", "velocity", "velocities"};
     constexpr std::string_view momenta[]{"momenta", "momentum"};
-    constexpr std::pair<char const*, words> vectors[]{
+    constexpr std::pair<char const*, word_list> vectors[]{
         {"", positions}, {"v", velocities}, {"mv", momenta}};
     constexpr std::string_view masses[]{"m", "mass", "masses"};
     constexpr std::string_view charges[]{"q",
@@ -32,13 +32,13 @@ namespace nearfield::detail::io
         "name",      "flag",      "template",    "radius",     "atom-id",  "atom_id",
         "atom-type", "atom_type", "molecule-id", "molecule_id"};
 
-    bool is_one_of(words known, std::string_view word)
+    bool is_one_of(word_list known, std::string_view word)
     {
       return std::find(known.begin(), known.end(), word) != known.end();
     }
 
     // x of pos_x, pos.x, posx and x_pos, 0 of Points:0; 3 for other names
-    std::size_t component_of(std::string_view name, words prefixes)
+    std::size_t component_of(std::string_view name, word_list prefixes)
     {
       constexpr std::string_view separators = "_:.- ";
       for (auto const prefix : prefixes)
@@ -76,6 +76,27 @@ namespace nearfield::detail::io
     {
       return number_of(name, "phi") != 0 || number_of(name, "gx") != 0 ||
              number_of(name, "gy") != 0 || number_of(name, "gz") != 0 || axis_of(name, "a") < 3;
+    }
+
+    // The place of the first name for x that one for y follows; the number of words if there is none.
+    std::size_t x_before_y(std::vector<std::string_view> const& words)
+    {
+      for (std::size_t w = 0; w + 1 < words.size(); ++w)
+        if (known_name(words[w]) == "x" && known_name(words[w + 1]) == "y") return w;
+      return words.size();
+    }
+
+    bool is_prose(std::string_view word)
+    {
+      for (auto const* each :
+           {"and", "or", "of", "in", "the", "are", "is", "with", "for", "by", "to", "=", ":"})
+        if (lower(word) == each) return true;
+      return false;
+    }
+
+    bool is_unit(std::string_view word)
+    {
+      return (word.starts_with('[') || word.starts_with('(')) && without_number(word) == word;
     }
   }
 
@@ -149,5 +170,76 @@ namespace nearfield::detail::io
   bool is_label(std::string_view name)
   {
     return is_one_of(labels, plain(name));
+  }
+
+  bool has_name(std::vector<std::string_view> const& words, std::string_view name)
+  {
+    return std::any_of(words.begin(), words.end(),
+                       [&](auto word) { return known_name(word) == name; });
+  }
+
+  std::vector<std::string_view> names_in(std::string_view comment, std::optional<std::size_t> n,
+                                         bool& mentions)
+  {
+    mentions = false;
+    std::vector<std::string_view> words;
+    auto text = trimmed(comment);
+    if (auto rest = text; take_field(rest).ends_with(':')) text = trimmed(rest);
+    for (char const delimiter : {delimiter_of(text), '\t', ' '})
+    {
+      split(text, delimiter, words);
+      std::erase_if(words, is_unit);
+      if (has_number(words)) continue;
+      auto const at = x_before_y(words);
+      if (has_name(words, "x") && has_name(words, "y") && (!n || words.size() == n) &&
+          std::none_of(words.begin(), words.end(), is_prose))
+        return words;
+      if (at == words.size()) continue;
+      mentions = true;
+      auto const says = [](std::string_view word)
+      {
+        return word == "_" || !known_name(word).empty() || is_label(word);
+      };
+      auto begin = at, end = at;
+      while (begin > 0 && says(words[begin - 1])) --begin;
+      while (end < words.size() && says(words[end])) ++end;
+      // another name beside them would be that of a column
+      bool const is_apart = (begin == 0 || is_prose(words[begin - 1])) &&
+                            (end == words.size() || is_prose(words[end]));
+      if (is_apart && (!n || end - begin == *n))
+        return {words.begin() + static_cast<std::ptrdiff_t>(begin),
+                words.begin() + static_cast<std::ptrdiff_t>(end)};
+    }
+    return {};
+  }
+
+  bool lists_names(std::string_view comment, std::size_t n)
+  {
+    std::vector<std::string_view> words;
+    split(comment, delimiter_of(comment), words);
+    if (std::any_of(words.begin(), words.end(), is_prose)) return false;
+    auto const known =
+        std::count_if(words.begin(), words.end(),
+                      [](auto word) { return !known_name(word).empty() || is_label(word); });
+    return known > 1 || (known == 1 && words.size() == n);
+  }
+
+  bool has_known_name(std::string_view text)
+  {
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1)
+    {
+      end = begin;
+      while (end < text.size() && (is_letter(text[end]) || text[end] == '_')) ++end;
+      auto const word = text.substr(begin, end - begin);
+      if (!word.empty() && (!known_name(word).empty() || is_label(word))) return true;
+    }
+    return false;
+  }
+
+  bool names_x_before_y(std::string_view comment)
+  {
+    std::vector<std::string_view> words;
+    split(comment, delimiter_of(comment), words);
+    return x_before_y(words) < words.size();
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,4 +26,21 @@ namespace nearfield::detail::io
 
   /// `name` without the number of its column in front: x of `1:x`, `[1]x` and `[1]=x`.
   std::string_view without_number(std::string_view name);
+
+  /// Whether one of the words is a name for that.
+  bool has_name(std::vector<std::string_view> const& words, std::string_view name);
+
+  /// The names of n columns in a comment, all of it or the words around x y; empty if it has none. `mentions`: but it
+  /// has some names.
+  std::vector<std::string_view> names_in(std::string_view comment, std::optional<std::size_t> n,
+                                         bool& mentions);
+
+  /// Whether the comment may be a list of names, whatever columns they are of: n words, or two known names, and no prose.
+  bool lists_names(std::string_view comment, std::size_t n);
+
+  /// Whether a word of the text may be the name of a column.
+  bool has_known_name(std::string_view text);
+
+  /// Whether the text has a name for x that one for y follows.
+  bool names_x_before_y(std::string_view comment);
 }

@@ -1,7 +1,6 @@
 #include "columns.hpp"
 #include "column_map.hpp"
 #include "column_names.hpp"
-#include "comment_names.hpp"
 #include "input_file.hpp"
 #include "text.hpp"
 
@@ -120,6 +119,8 @@ namespace nearfield
       }
 
     private:
+      [[nodiscard]] place where() const { return {name_, line_}; }
+
       // CloudCompare writes the number of points below the names.
       bool is_count(std::string_view row)
       {
@@ -148,8 +149,7 @@ namespace nearfield
                           return parse_number(unquoted(field), value) == number_status::good;
                         });
         if (fields_.size() > 1 && !are_whole)
-          fail_at_line(name_, line_,
-                       "0 to " + std::to_string(fields_.size() - 1) +
+          where().fail("0 to " + std::to_string(fields_.size() - 1) +
                            " in a row, which may be names",
                        "names such as x y z q (or give --columns, if it is a point)");
       }
@@ -237,7 +237,7 @@ namespace nearfield
       void check_comment(std::string_view row) const
       {
         if (is_spreadsheet_error(row))
-          fail_at_line(name_, line_, in_quotes(row.substr(0, row.find_first_of(" ,;\t"))),
+          where().fail(in_quotes(row.substr(0, row.find_first_of(" ,;\t"))),
                        "a number, or a comment with a blank after its #");
       }
 
@@ -288,8 +288,8 @@ namespace nearfield
           refuse_numbers_for_names(rows);
           auto const columns = usual_columns(n, options_.dim);
           if (n < columns.names.size())
-            fail_at_line(
-                name_, line_, count_of(n, "column"),
+            where().fail(
+                count_of(n, "column"),
                 std::string(options_.dim == 3 ? "at least x, y and z" : "at least x and y") +
                     (options_.dim_of.empty() ? "" : ", as in " + printable(options_.dim_of)));
           map_ = map_of(columns, options_, failure_at_line(name_, line_));
@@ -306,15 +306,15 @@ namespace nearfield
       {
         split_row(line);
         check_count(fields_, line_);
-        place const where{name_, line_};
+        auto const here = where();
         for (auto const& each : columns)
           each.to->push_back((each.may_be_infinite ? read_value : read_finite)(
-              trimmed(unquoted(fields_[each.from])), where, map_->names[each.from]));
+              trimmed(unquoted(fields_[each.from])), here, map_->names[each.from]));
         if (!map_->are_momenta) return;
         for (auto& column : points_.velocities)
           column.back() = velocity_of(column.back(), points_.masses.back(),
                                       [&](std::string const& found, std::string const& expected)
-                                      { fail_at_line(name_, line_, found, expected); });
+                                      { where().fail(found, expected); });
       }
 
       std::string const& name_;

@@ -54,8 +54,8 @@ namespace nearfield::detail::io
 
     [[noreturn]] void fail_style(std::string_view name, place const& where)
     {
-      fail_at_line(where.name, where.line, "atom style " + in_quotes(name),
-                   "one of: " + known_styles() + ", hybrid (or give --columns id,type,x,y,z)");
+      where.fail("atom style " + in_quotes(name),
+                 "one of: " + known_styles() + ", hybrid (or give --columns id,type,x,y,z)");
     }
 
     std::vector<std::string_view> columns_of_style(std::string_view name, place const& where)
@@ -72,9 +72,9 @@ namespace nearfield::detail::io
                                                     place const& where)
     {
       if (names.size() < 2)
-        fail_at_line(where.name, where.line, "atom style hybrid without its styles",
-                     "these too (--atom-style 'hybrid sphere charge'), or --columns "
-                     "id,type,x,y,z,...");
+        where.fail("atom style hybrid without its styles",
+                   "these too (--atom-style 'hybrid sphere charge'), or --columns "
+                   "id,type,x,y,z,...");
       std::vector<std::string_view> all{"id", "type", "x", "y", "z"};
       for (std::size_t s = 1; s < names.size(); ++s)
         for (auto const column : columns_of_style(names[s], where))
@@ -92,12 +92,7 @@ namespace nearfield::detail::io
     // Whether the words name columns, by the one rule for names, rather than a style.
     bool are_names(std::vector<std::string_view> const& words)
     {
-      auto const has = [&](std::string_view name)
-      {
-        return std::any_of(words.begin(), words.end(),
-                           [&](auto word) { return known_name(word) == name; });
-      };
-      if (has("x") && has("y")) return true;
+      if (has_name(words, "x") && has_name(words, "y")) return true;
       bool const is_style = words[0] == "hybrid" ||
                             std::any_of(std::begin(styles), std::end(styles),
                                         [&](auto const& style) { return style.name == words[0]; });
@@ -138,8 +133,8 @@ namespace nearfield::detail::io
     std::vector<std::string_view> words, columns;
     split(text, ' ', words);
     if (words.empty())
-      fail_at_line(where.name, where.line, "an Atoms section without a style",
-                   "a comment 'Atoms # full' (or give --atom-style full)");
+      where.fail("an Atoms section without a style",
+                 "a comment 'Atoms # full' (or give --atom-style full)");
     for (auto& word : words)
       while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
     bool const has_names = are_names(words);

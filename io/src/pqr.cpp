@@ -100,8 +100,7 @@ namespace nearfield
                   trimmed(line.substr(33, 7)), trimmed(line.substr(40, 7)),
                   trimmed(line.substr(47, 7))};
       if (fields.size() < 7)
-        fail_at_line(where.name, where.line, count_of(fields.size(), "field"),
-                     "CRYST1, three lengths and three angles");
+        where.fail(count_of(fields.size(), "field"), "CRYST1, three lengths and three angles");
       double v[6];
       for (std::size_t k = 0; k < 6; ++k) v[k] = read_finite(fields[k + 1], where, "the box");
       if (v[0] == 1 && v[1] == 1 && v[2] == 1)
@@ -186,18 +185,17 @@ namespace nearfield
       if (is_free || !read_fixed(line, fields))
       {
         if (n < 9)
-          fail_at_line(
-              name, where.line, count_of(n, "field"),
-              "an ATOM or HETATM line that ends in residue number, x, y, z, charge, radius");
+          where.fail(count_of(n, "field"),
+                     "an ATOM or HETATM line that ends in residue number, x, y, z, charge, radius");
         if (!has_residue)
-          fail_at_line(name, where.line, in_quotes(fields[n - 6]) + " before x",
-                       "a residue number and the five fields x y z charge radius");
+          where.fail(in_quotes(fields[n - 6]) + " before x",
+                     "a residue number and the five fields x y z charge radius");
         shape const here(fields);
         if (!first) first = here;
         if (!here.agrees_with(*first))
-          fail_at_line(name, where.line, count_of(n, "field"),
-                       std::to_string(first->n_fields) +
-                           " as in the first ATOM line, or one more or fewer with the chain");
+          where.fail(count_of(n, "field"),
+                     std::to_string(first->n_fields) +
+                         " as in the first ATOM line, or one more or fewer with the chain");
         fields.erase(fields.begin(), fields.end() - 5);
       }
       coordinates.add(fields[0], fields[1], fields[2], where);

@@ -1,8 +1,8 @@
+#include "columns.hpp"
 #include "fma.hpp"
 #include "foreign.hpp"
 #include "input_file.hpp"
 #include "text.hpp"
-#include "xyz.hpp"
 
 #include <algorithm>
 #include <new>

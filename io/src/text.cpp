@@ -239,19 +239,18 @@ namespace nearfield::detail::io
     double value = 0;
     auto const status = parse_number(text, value);
     if (status == number_status::good) return value;
-    fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                 status == number_status::out_of_range ? "a number in the range of double precision"
-                 : text.empty()            ? "a number, or --columns with _ for the column"
-                 : has_decimal_comma(text) ? "a number, with a point in place of the comma"
-                                           : "a number");
+    where.fail(in_quotes(text) + " for " + std::string(what),
+               status == number_status::out_of_range ? "a number in the range of double precision"
+               : text.empty()            ? "a number, or --columns with _ for the column"
+               : has_decimal_comma(text) ? "a number, with a point in place of the comma"
+                                         : "a number");
   }
 
   double read_finite(std::string_view text, place const& where, std::string_view what)
   {
     auto const value = read_value(text, where, what);
     if (!std::isfinite(value))
-      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   "a finite number");
+      where.fail(in_quotes(text) + " for " + std::string(what), "a finite number");
     return value;
   }
 
@@ -316,8 +315,7 @@ namespace nearfield::detail::io
     {
       if (points_.positions[0].empty()) z_ = last;
       if (last != z_)
-        fail_at_line(where.name, where.line, in_quotes(z) + " for z",
-                     "the z of the first point, " + because_of_2d(options_));
+        where.fail(in_quotes(z) + " for z", "the z of the first point, " + because_of_2d(options_));
     }
     else
       points_.positions[2].push_back(last);

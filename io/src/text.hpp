@@ -142,6 +142,11 @@ namespace nearfield::detail::io
   {
     std::string const& name;
     std::size_t line;
+
+    [[noreturn]] void fail(std::string const& found, std::string const& expected) const
+    {
+      fail_at_line(name, line, found, expected);
+    }
   };
 
   /// Reads a value, which may be nan or infinite; `what` names it in messages.
