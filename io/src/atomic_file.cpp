@@ -34,13 +34,11 @@ namespace nearfield
     {
       if (target == "/dev/stdout") return STDOUT_FILENO;
       if (target == "/dev/stderr") return STDERR_FILENO;
-      std::int64_t number = -1;
       auto const folder = target.parent_path();
-      bool const named = (folder == "/dev/fd" || folder == "/proc/self/fd") &&
-                         detail::io::parse_number(target.filename().string(), number) ==
-                             detail::io::number_status::good &&
-                         number >= 0 && number <= std::numeric_limits<int>::max();
-      return named ? static_cast<int>(number) : -1;
+      if (folder != "/dev/fd" && folder != "/proc/self/fd") return -1;
+      auto const number = detail::io::integer_in(target.filename().string()).value_or(-1);
+      bool const is_good = number >= 0 && number <= std::numeric_limits<int>::max();
+      return is_good ? static_cast<int>(number) : -1;
     }
 
     // Follows symbolic links from `place` to a file, existing or not, or to an open descriptor. In a cycle

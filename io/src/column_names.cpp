@@ -105,11 +105,9 @@ namespace nearfield::detail::io
     if (!name.starts_with(prefix)) return 0;
     name.remove_prefix(prefix.size());
     if (name.empty()) return 1;
-    std::int64_t k = 0;
-    bool const good = is_digit(name[0]) && name[0] != '0' &&
-                      parse_number(name, k) == number_status::good &&
-                      k <= static_cast<std::int64_t>(max_values_per_point);
-    return good ? static_cast<std::size_t>(k) : 0;
+    if (!is_digit(name[0]) || name[0] == '0') return 0;
+    auto const k = static_cast<std::size_t>(integer_in(name).value_or(0));
+    return k <= max_values_per_point ? k : 0;
   }
 
   std::size_t axis_of(std::string_view name, std::string_view prefix)
@@ -182,12 +180,11 @@ namespace nearfield::detail::io
                                          bool& mentions)
   {
     mentions = false;
-    std::vector<std::string_view> words;
     auto text = trimmed(comment);
     if (auto rest = text; take_field(rest).ends_with(':')) text = trimmed(rest);
     for (char const delimiter : {delimiter_of(text), '\t', ' '})
     {
-      split(text, delimiter, words);
+      auto words = fields_in(text, delimiter);
       std::erase_if(words, is_unit);
       if (has_number(words)) continue;
       auto const at = x_before_y(words);
@@ -215,8 +212,7 @@ namespace nearfield::detail::io
 
   bool lists_names(std::string_view comment, std::size_t n)
   {
-    std::vector<std::string_view> words;
-    split(comment, delimiter_of(comment), words);
+    auto const words = fields_in(comment, delimiter_of(comment));
     if (std::any_of(words.begin(), words.end(), is_prose)) return false;
     auto const known =
         std::count_if(words.begin(), words.end(),
@@ -238,8 +234,7 @@ namespace nearfield::detail::io
 
   bool names_x_before_y(std::string_view comment)
   {
-    std::vector<std::string_view> words;
-    split(comment, delimiter_of(comment), words);
+    auto const words = fields_in(comment, delimiter_of(comment));
     return x_before_y(words) < words.size();
   }
 }

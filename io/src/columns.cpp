@@ -124,8 +124,7 @@ namespace nearfield
       // CloudCompare writes the number of points below the names.
       bool is_count(std::string_view row)
       {
-        std::int64_t n = 0;
-        return fields_.size() == 1 && parse_number(row, n) == number_status::good && n >= 0 &&
+        return fields_.size() == 1 && integer_in(row).value_or(-1) >= 0 &&
                std::any_of(comments_.begin(), comments_.end(),
                            [](heading const& comment) { return names_x_before_y(comment.text); });
       }
@@ -139,15 +138,10 @@ namespace nearfield
         do {
           if (!rows.next(row)) return;
         } while (!is_row(row));
-        std::vector<std::string_view> below;
-        split(trimmed(row), delimiter_of(row), below);
+        auto const below = fields_in(trimmed(row), delimiter_of(row));
         bool const are_whole =
             std::all_of(below.begin(), below.end(),
-                        [](std::string_view field)
-                        {
-                          std::int64_t value = 0;
-                          return parse_number(unquoted(field), value) == number_status::good;
-                        });
+                        [](auto field) { return integer_in(unquoted(field)).has_value(); });
         if (fields_.size() > 1 && !are_whole)
           where().fail("0 to " + std::to_string(fields_.size() - 1) +
                            " in a row, which may be names",
@@ -180,13 +174,6 @@ namespace nearfield
                            ", as --columns names: one name for each, _ to skip");
       }
 
-      void check_count(std::vector<std::string_view> const& fields, std::size_t line) const
-      {
-        if (fields.size() != map_->names.size())
-          fail_at_line(name_, line, count_of(fields.size(), "field"),
-                       std::to_string(map_->names.size()));
-      }
-
       void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
         map_ = map_of(columns_named(names), options_,
@@ -198,12 +185,10 @@ namespace nearfield
       [[nodiscard]] std::vector<std::string_view>
       fields_of_header(std::optional<std::size_t> n) const
       {
-        std::vector<std::string_view> names;
         auto const line = trimmed(header_.text);
-        split(line, delimiter_of(line), names);
+        auto const names = fields_in(line, delimiter_of(line));
         if (names.size() == n || header_.text.find('\t') == header_.text.npos) return names;
-        std::vector<std::string_view> between_tabs;
-        split(header_.text, '\t', between_tabs);
+        auto const between_tabs = fields_in(header_.text, '\t');
         return !n || between_tabs.size() == n || delimiter_of(line) == ' ' ? between_tabs : names;
       }
 
@@ -251,18 +236,13 @@ namespace nearfield
             of_header != ' ' && row.find(of_header) != row.npos)
           delimiter_ = of_header;
         if (delimiter_ != ' ' || row.find('\t') == row.npos) return;
-        std::vector<std::string_view> between_tabs;
-        split(line, '\t', between_tabs);
-        if (!header_.text.empty())
-        {
-          std::vector<std::string_view> names;
-          split(header_.text, '\t', names);
-          if (names.size() == between_tabs.size()) delimiter_ = '\t';
-        }
-        else if (map_ ? between_tabs.size() == map_->names.size()
-                      : std::any_of(between_tabs.begin() + 1, between_tabs.end() - 1,
-                                    [](auto field) { return field.empty(); }))
-          delimiter_ = '\t';
+        auto const between_tabs = fields_in(line, '\t');
+        auto const n = between_tabs.size();
+        bool const has_tabs =
+            !header_.text.empty() ? n == fields_in(header_.text, '\t').size()
+            : map_                ? n == map_->names.size()
+                   : std::count(between_tabs.begin() + 1, between_tabs.end() - 1, "") > 0;
+        if (has_tabs) delimiter_ = '\t';
       }
 
       // `line` has the first row, and `rows` those below it.
@@ -271,8 +251,9 @@ namespace nearfield
         choose_delimiter(line);
         split_row(line);
         auto const n = fields_.size();
-        if (header_.text.empty()) check_names_given(n, line_);
-        if (!header_.text.empty())
+        if (header_.text.empty())
+          check_names_given(n, line_);
+        else
         {
           auto names = fields_of_header(n);
           // R writes no name above those of the rows
@@ -305,7 +286,8 @@ namespace nearfield
       void add_row(std::string_view line, std::vector<filled_column> const& columns)
       {
         split_row(line);
-        check_count(fields_, line_);
+        if (fields_.size() != map_->names.size())
+          where().fail(count_of(fields_.size(), "field"), std::to_string(map_->names.size()));
         auto const here = where();
         for (auto const& each : columns)
           each.to->push_back((each.may_be_infinite ? read_value : read_finite)(

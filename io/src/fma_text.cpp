@@ -157,9 +157,8 @@ namespace nearfield
         std::uint64_t take_count(std::string const& expected)
         {
           auto const token = take(expected);
-          std::int64_t value = 0;
-          if (parse_number(token, value) != number_status::good || value < 0)
-            fail(in_quotes(token), expected);
+          auto const value = integer_in(token).value_or(-1);
+          if (value < 0) fail(in_quotes(token), expected);
           return static_cast<std::uint64_t>(value);
         }
 

@@ -141,9 +141,8 @@ namespace nearfield
         for (auto const field : fields_) words.push_back(lower(field));
         if (n == 2 && words[1] == "atoms")
         {
-          std::int64_t count = 0;
-          if (parse_number(fields_[0], count) != number_status::good || count < 0)
-            fail(in_quotes(fields_[0]), "the number of atoms");
+          auto const count = integer_in(fields_[0]).value_or(-1);
+          if (count < 0) fail(in_quotes(fields_[0]), "the number of atoms");
           announced_ = static_cast<std::uint64_t>(count);
         }
         auto const number = [&](std::size_t k)
@@ -178,10 +177,8 @@ namespace nearfield
 
       std::int64_t integer(std::size_t c, std::string const& what) const
       {
-        std::int64_t value = 0;
-        if (parse_number(fields_[c], value) != number_status::good)
-          fail(in_quotes(fields_[c]) + " for " + what, "an integer, in " + style());
-        return value;
+        if (auto const value = integer_in(fields_[c])) return *value;
+        fail(in_quotes(fields_[c]) + " for " + what, "an integer, in " + style());
       }
 
       [[nodiscard]] std::string style() const { return atoms_ ? atoms_->style : section_; }
@@ -189,8 +186,7 @@ namespace nearfield
       // A type as a number, which the file may write as a label.
       std::int64_t type_in(std::size_t c) const
       {
-        std::int64_t value = 0;
-        if (parse_number(fields_[c], value) == number_status::good) return value;
+        if (auto const value = integer_in(fields_[c])) return *value;
         if (auto const label = labels_.find(fields_[c]); label != labels_.end())
           return label->second;
         fail(in_quotes(fields_[c]) + " for type", "an integer, or a label of Atom Type Labels");
@@ -255,9 +251,9 @@ namespace nearfield
         }
         if (fields_.size() < 4) fail(count_of(fields_.size(), "field"), "an id, vx, vy and vz");
         has_spins_ |= fields_.size() > 4; // of styles with angular velocities
-        std::int64_t id = 0;
-        if (parse_number(fields_[0], id) != number_status::good)
-          fail(in_quotes(fields_[0]) + " for id", "an integer, in section Velocities");
+        auto const number = integer_in(fields_[0]);
+        if (!number) fail(in_quotes(fields_[0]) + " for id", "an integer, in section Velocities");
+        auto const id = *number;
         auto const found = std::lower_bound(ids_.begin(), ids_.end(), numbered_line{id, 0, 0});
         if (found == ids_.end() || found->number != id)
           fail("the velocity of atom " + std::to_string(id), "an id of section Atoms");

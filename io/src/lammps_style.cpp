@@ -44,27 +44,15 @@ namespace nearfield::detail::io
         {"wavepacket", "id type q spin radius etag cs_re cs_im x y z"},
     };
 
-    std::string known_styles()
-    {
-      std::string known;
-      for (auto const& entry : styles)
-        known += (known.empty() ? "" : " ") + std::string(entry.name);
-      return known;
-    }
-
-    [[noreturn]] void fail_style(std::string_view name, place const& where)
-    {
-      where.fail("atom style " + in_quotes(name),
-                 "one of: " + known_styles() + ", hybrid (or give --columns id,type,x,y,z)");
-    }
-
     std::vector<std::string_view> columns_of_style(std::string_view name, place const& where)
     {
-      std::vector<std::string_view> columns;
       for (auto const& entry : styles)
-        if (entry.name == name) split(entry.columns, ' ', columns);
-      if (columns.empty()) fail_style(name, where);
-      return columns;
+        if (entry.name == name) return fields_in(entry.columns, ' ');
+      std::string known;
+      for (auto const& entry : styles) known += std::string(entry.name) + " ";
+      known.back() = ',';
+      where.fail("atom style " + in_quotes(name),
+                 "one of: " + known + " hybrid (or give --columns id,type,x,y,z)");
     }
 
     // hybrid: id, type, x, y and z, then what each style has beside these, once.
@@ -130,18 +118,16 @@ namespace nearfield::detail::io
       return atoms;
     }
     auto const text = lower(options.atom_style.empty() ? comment : options.atom_style);
-    std::vector<std::string_view> words, columns;
-    split(text, ' ', words);
+    auto words = fields_in(text, ' ');
     if (words.empty())
       where.fail("an Atoms section without a style",
                  "a comment 'Atoms # full' (or give --atom-style full)");
     for (auto& word : words)
       while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
     bool const has_names = are_names(words);
-    if (words[0] == "hybrid")
-      columns = columns_of_hybrid(words, where);
-    else
-      columns = has_names ? words : columns_of_style(words[0], where);
+    auto const columns = words[0] == "hybrid" ? columns_of_hybrid(words, where)
+                         : has_names          ? words
+                                              : columns_of_style(words[0], where);
     atoms.style = has_names ? "columns as its comment says" : "atom style " + std::string(words[0]);
     for (std::size_t w = 1; w < words.size() && words[0] == "hybrid"; ++w)
       atoms.style += " " + std::string(words[w]);

@@ -112,20 +112,18 @@ namespace nearfield::detail::io
         auto const at = at_;
         auto const text = quoted();
         array_type type;
-        std::int64_t size = 0;
         bool const has_order = !text.empty() && std::string_view("<>|=").find(text[0]) != text.npos;
         auto const rest = text.substr(has_order ? 1 : 0);
         type.is_swapped = text.starts_with('>');
         type.kind = rest.empty() ? '?' : rest[0];
-        bool const has_size =
-            rest.size() > 1 &&
-            parse_number(rest.substr(1, rest.find('[') - 1), size) == number_status::good &&
-            size > 0 && size <= std::int64_t(most);
+        auto const size =
+            rest.size() > 1 ? integer_in(rest.substr(1, rest.find('[') - 1)).value_or(0) : 0;
+        bool const has_size = size > 0 && size <= std::int64_t(most);
         type.size = has_size ? static_cast<std::size_t>(size) : 0;
-        bool const is_number =
+        bool const is_known =
             std::string_view("fiu").find(type.kind) != text.npos &&
             (type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8);
-        if (is_number && (type.kind != 'f' || type.size > 1)) return type;
+        if (is_known && (type.kind != 'f' || type.size > 1)) return type;
         if (type.kind == 'U') type.size *= 4; // characters
         bool const has_width =
             has_size && std::string_view("VSUabcfmM").find(type.kind) != std::string_view::npos;
@@ -189,12 +187,11 @@ namespace nearfield::detail::io
         next();
         auto const digits =
             std::min(text_.find_first_not_of("0123456789", at_), text_.size()) - at_;
-        std::int64_t n = 0;
-        if (parse_number(text_.substr(at_, digits), n) != number_status::good)
-          fail(at_, in_quotes(text_.substr(at_, digits + 1)), "a number of rows or columns");
+        auto const n = integer_in(text_.substr(at_, digits));
+        if (!n) fail(at_, in_quotes(text_.substr(at_, digits + 1)), "a number of rows or columns");
         at_ += digits;
         take('L'); // of Python 2
-        return static_cast<std::uint64_t>(n);
+        return static_cast<std::uint64_t>(*n);
       }
 
       std::vector<std::uint64_t> numbers()

@@ -18,8 +18,7 @@ namespace nearfield
     {
       if (!text.empty() && is_letter(text.front())) text.remove_prefix(1);
       if (!text.empty() && is_letter(text.back())) text.remove_suffix(1);
-      std::int64_t value = 0;
-      return parse_number(text, value) == number_status::good;
+      return integer_in(text).has_value();
     }
 
     // The number of fields of a row. Joined fields, from PDB's narrow columns, count as two. The chain, a
@@ -62,8 +61,7 @@ namespace nearfield
     bool read_fixed(std::string_view line, std::vector<std::string_view>& values)
     {
       if (line.size() < 56 || line[34] != '.' || line[42] != '.' || line[50] != '.') return false;
-      std::vector<std::string_view> behind;
-      split(line.substr(54), ' ', behind);
+      auto behind = fields_in(line.substr(54), ' ');
       if (behind.size() == 1 && line.size() > 62) // touching, too
         behind = {trimmed(line.substr(54, 8)), trimmed(line.substr(62))};
       if (behind.size() < 2 || (behind.size() > 2 && are_numbers({&behind[2], 1}))) return false;
@@ -91,8 +89,7 @@ namespace nearfield
     // Of CRYST1: a along x, b in the plane of x and y.
     std::optional<periodic_cell> cell_of(std::string_view line, place const& where)
     {
-      std::vector<std::string_view> fields;
-      split(line, ' ', fields);
+      auto fields = fields_in(line, ' ');
       // lengths of 9 and angles of 7 characters may touch
       if (line.size() >= 54 && line[11] == '.' && line[20] == '.' && line[29] == '.')
         fields = {line.substr(0, 6),           trimmed(line.substr(6, 9)),

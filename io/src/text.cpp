@@ -145,9 +145,15 @@ namespace nearfield::detail::io
   template number_status parse_number<float>(std::string_view, float&);
   template number_status parse_number<double>(std::string_view, double&);
 
-  number_status parse_number(std::string_view text, std::int64_t& value)
+  std::optional<std::int64_t> integer_in(std::string_view text)
   {
-    return read_number(without_plus(text), value);
+    return read_number<std::int64_t>(without_plus(text));
+  }
+
+  bool is_number(std::string_view text)
+  {
+    double value = 0;
+    return parse_number(text, value) != number_status::not_a_number;
   }
 
   namespace
@@ -192,12 +198,18 @@ namespace nearfield::detail::io
     }
   }
 
+  std::vector<std::string_view> fields_in(std::string_view line, char delimiter)
+  {
+    std::vector<std::string_view> fields;
+    split(line, delimiter, fields);
+    return fields;
+  }
+
   char delimiter_of(std::string_view line)
   {
     if (line.find(';') != line.npos) return ';';
     if (line.find(',') == line.npos) return ' ';
-    std::vector<std::string_view> words;
-    split(line, ' ', words);
+    auto const words = fields_in(line, ' ');
     // 1,5 2,5 3
     bool const has_commas_inside =
         words.size() > 1 && std::any_of(words.begin(), words.end(), has_decimal_comma) &&
@@ -218,8 +230,7 @@ namespace nearfield::detail::io
     if (comma == text.npos || comma == 0 || comma + 1 == text.size()) return false;
     std::string with_point(text);
     with_point[comma] = '.';
-    double value = 0;
-    return parse_number(with_point, value) != number_status::not_a_number;
+    return is_number(with_point);
   }
 
   bool has_number(std::vector<std::string_view> const& fields)
@@ -227,10 +238,8 @@ namespace nearfield::detail::io
     return std::any_of(fields.begin(), fields.end(),
                        [](std::string_view field)
                        {
-                         double value = 0;
                          field = trimmed(unquoted(field));
-                         return parse_number(field, value) != number_status::not_a_number ||
-                                has_decimal_comma(field);
+                         return is_number(field) || has_decimal_comma(field);
                        });
   }
 

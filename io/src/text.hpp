@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,8 +75,11 @@ namespace nearfield::detail::io
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value);
 
-  /// Reads all of `text` as an integer.
-  number_status parse_number(std::string_view text, std::int64_t& value);
+  /// All of `text` as an integer; none for other texts.
+  std::optional<std::int64_t> integer_in(std::string_view text);
+
+  /// Whether parse_number() finds a number, which may be out of range.
+  bool is_number(std::string_view text);
 
   /// `text` without the double quotes around it.
   std::string_view unquoted(std::string_view text);
@@ -133,6 +137,9 @@ namespace nearfield::detail::io
   /// Splits a line into `fields` (a reused buffer) at each `delimiter`, but not within double quotes; fields are trimmed,
   /// empty ones kept. A delimiter of ' ' means any number of blanks.
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields);
+
+  /// The same as a new vector.
+  std::vector<std::string_view> fields_in(std::string_view line, char delimiter);
 
   /// What separates the fields of a line: ';', ',' or, for blanks, ' '.
   char delimiter_of(std::string_view line);

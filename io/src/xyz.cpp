@@ -18,15 +18,14 @@ namespace nearfield
     using namespace detail::io;
 
     // A line that is a whole number alone, which begins a frame.
-    bool is_count(std::string_view line, std::int64_t& n)
+    std::optional<std::int64_t> count_in(std::string_view line)
     {
-      return parse_number(trimmed(line), n) == number_status::good;
+      return integer_in(trimmed(line));
     }
 
     struct frame
     {
-      std::int64_t n = 0;
-      std::size_t line = 1; ///< that of the number
+      std::size_t line = 1; ///< that of the number of points
       std::string_view comment, rows;
     };
 
@@ -34,27 +33,25 @@ namespace nearfield
     bool take_frame(line_cursor& lines, std::string const& name, frame& found)
     {
       std::string_view line;
-      for (;;)
-      {
+      do {
         if (!lines.next(line)) return false;
-        if (!trimmed(line).empty()) break;
-      }
+      } while (trimmed(line).empty());
       found.line = lines.line();
-      if (!is_count(line, found.n) || found.n < 0)
-        fail_at_line(name, found.line, in_quotes(line), "the number of points");
+      auto const announced = count_in(line).value_or(-1);
+      if (announced < 0) fail_at_line(name, found.line, in_quotes(line), "the number of points");
       found.comment = {};
       lines.next(found.comment);
       auto const rows = lines.rest();
-      std::int64_t n = 0, next_count = 0;
+      std::int64_t n = 0;
       for (auto next = lines; next.next(line); lines = next)
       {
         if (!is_row(line)) continue;
-        if (is_count(line, next_count)) break;
+        if (count_in(line)) break;
         ++n;
       }
       found.rows = rows.substr(0, rows.size() - lines.rest().size());
-      if (n != found.n)
-        fail_at_line(name, found.line, std::to_string(found.n) + " as the number of points",
+      if (n != announced)
+        fail_at_line(name, found.line, std::to_string(announced) + " as the number of points",
                      std::to_string(n) + ", that of the rows");
       return true;
     }
@@ -85,10 +82,9 @@ namespace nearfield
           fail_at_line(name, lines.line(), count_of(fields.size(), "field"),
                        "4: a symbol, x, y and z (or give --columns _,x,y,z,q)");
         auto const symbol = fields[0];
-        double value = 0;
-        std::int64_t number = 0;
-        if (parse_number(symbol, value) == number_status::not_a_number) continue;
-        if (parse_number(symbol, number) != number_status::good || number < 0 || number > 118)
+        if (!is_number(symbol)) continue;
+        auto const number = integer_in(symbol).value_or(-1);
+        if (number < 0 || number > 118)
           fail_at_line(name, lines.line(), in_quotes(symbol) + " for the symbol of an element",
                        "a word or an atomic number, then x, y and z (or give --columns x,y,z,q for "
                        "rows of numbers)");
@@ -147,16 +143,14 @@ namespace nearfield
 
       void add_properties(std::string_view properties, named_columns& columns) const
       {
-        std::vector<std::string_view> words;
-        split(properties, ':', words);
+        auto const words = fields_in(properties, ':');
         std::optional<std::size_t> numbers; // Z:I:1, atomic ones, which QUIP writes beside pos:R:3
         bool has_vector = false;
         for (std::size_t w = 0; w < words.size(); w += 3)
         {
-          std::int64_t count = 0;
-          if (w + 2 >= words.size() || parse_number(words[w + 2], count) != number_status::good ||
-              count < 1 ||
-              count > static_cast<std::int64_t>(max_values_per_point - columns.names.size()))
+          auto const most = max_values_per_point - columns.names.size();
+          auto const count = w + 2 < words.size() ? integer_in(words[w + 2]).value_or(0) : 0;
+          if (count < 1 || count > static_cast<std::int64_t>(most))
             where_.fail("Properties=" + in_quotes(properties),
                         "name:type:count for each property, such as pos:R:3");
           if (words[w] == "Z" && lower(words[w + 1]) == "i") numbers = columns.names.size();
@@ -200,8 +194,7 @@ namespace nearfield
         std::string blanks(text);
         for (char& c : blanks)
           if (c == ',' || c == '[' || c == ']') c = ' ';
-        std::vector<std::string_view> words;
-        split(blanks, ' ', words);
+        auto const words = fields_in(blanks, ' ');
         std::array<T, n> found{};
         bool good = words.size() == n;
         for (std::size_t k = 0; good && k < n; ++k) good = read(words[k], found[k]);
@@ -263,9 +256,8 @@ namespace nearfield
   bool detail::io::is_xyz(std::string_view content)
   {
     std::string_view line;
-    std::int64_t n = 0;
     if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3); // a byte-order mark
-    return line_cursor(content).next(line) && is_count(line, n);
+    return line_cursor(content).next(line) && count_in(line);
   }
 
   point_set parse_xyz(std::string_view content, std::string const& name,
