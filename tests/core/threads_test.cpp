@@ -11,6 +11,17 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define NEARFIELD_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NEARFIELD_TSAN
+#endif
+#endif
+
 using nearfield::threads;
 
 TEST(threads, call_each_part_once)
@@ -27,14 +38,18 @@ TEST(threads, call_each_part_once)
     }
 }
 
-TEST(threads, are_no_more_than_asked_for)
+namespace
 {
-  auto const count = []
+  std::ptrdiff_t n_threads()
   {
     std::filesystem::directory_iterator const all("/proc/self/task");
     return std::distance(begin(all), end(all));
-  };
-  auto const before = count();
+  }
+}
+
+TEST(threads, are_no_more_than_asked_for)
+{
+  auto const before = n_threads();
   threads on(1);
   std::ptrdiff_t most = before;
   std::mutex mutex;
@@ -42,10 +57,74 @@ TEST(threads, are_no_more_than_asked_for)
          [&](int)
          {
            std::lock_guard const lock(mutex);
-           most = std::max(most, count());
+           most = std::max(most, n_threads());
          });
   EXPECT_EQ(most, before);
 }
+
+TEST(threads, are_kept_between_loops)
+{
+  auto const before = n_threads();
+  {
+    threads on;
+    auto const others = on.workers() - 1;
+    EXPECT_EQ(n_threads(), before) << "without a loop";
+    std::atomic<int> n_calls{0};
+    for (int loop = 0; loop < 1000; ++loop) on.run(3, [&](int) { ++n_calls; });
+    EXPECT_EQ(n_calls, 3000);
+    EXPECT_EQ(n_threads(), before + std::min(others, 2));
+  }
+  EXPECT_EQ(n_threads(), before);
+}
+
+TEST(threads, loops_of_several_callers_are_each_complete)
+{
+  threads on;
+  std::atomic<int> n_calls{0};
+  auto const call = [&]
+  {
+    for (int loop = 0; loop < 1000; ++loop)
+    {
+      std::atomic<int> n_here{0};
+      on.run(5,
+             [&](int)
+             {
+               ++n_calls;
+               ++n_here;
+             });
+      EXPECT_EQ(n_here, 5);
+    }
+  };
+  {
+    std::jthread const first(call), second(call);
+  }
+  EXPECT_EQ(n_calls, 10000);
+}
+
+#if !defined(NEARFIELD_TSAN) // which refuses threads in a child of several
+TEST(threads, a_child_of_fork_starts_its_own)
+{
+  threads on;
+  std::atomic<int> n_calls{0};
+  auto const loop = [&]
+  {
+    on.run(100, [&](int) { ++n_calls; });
+    return n_calls.exchange(0);
+  };
+  EXPECT_EQ(loop(), 100);
+  pid_t const child = fork();
+  if (child == 0)
+  {
+    bool const is_whole = loop() == 100 && loop() == 100;
+    bool const has_own = n_threads() == std::min(100, on.workers());
+    _exit(is_whole && has_own ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(loop(), 100);
+}
+#endif
 
 TEST(threads, an_exception_comes_back_and_ends_the_loop)
 {

@@ -2,8 +2,10 @@
 
 #include <nearfield/core/config.hpp>
 
+#include <atomic>
 #include <functional>
 #include <limits>
+#include <memory>
 
 namespace nearfield
 {
@@ -28,8 +30,9 @@ namespace nearfield
     virtual void run(int n, std::function<void(int)> const& f) = 0;
   };
 
-  /// Threads of this program, the calling one among them: each loop starts the others, which takes some 10 us each. In
-  /// a program with StarPU, lend its workers instead (starpu::cpu_workers).
+  /// Threads of this program, the calling one among them. The others start with the first loop, sleep between loops, and
+  /// end with the object. It shares out one loop at a time: one that another thread begins meanwhile runs on that thread
+  /// alone. In a program with StarPU, lend its workers instead (starpu::cpu_workers).
   ///
   ///     nearfield::threads threads;
   ///     auto const tree = nearfield::build_tree(nearfield::simd.with(threads), nearfield::soa{x, y, z});
@@ -44,6 +47,10 @@ namespace nearfield
     void run(int n, std::function<void(int)> const& f) override;
 
   private:
+    class team;
+
     int n_;
+    std::shared_ptr<team> team_; // of the process that ran the last loop
+    std::atomic<bool> is_busy_ = false;
   };
 }
