@@ -4,8 +4,9 @@
 #include "gpu_memory.hpp"
 #include "p2p_codelet.hpp"
 
+#include "core/src/cuda/on_device.hpp"
+
 #include <nearfield/core/error.hpp>
-#include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 
@@ -30,31 +31,6 @@ namespace nearfield::starpu::detail
       return std::accumulate(seconds.begin(), seconds.end(), 0.) /
              static_cast<double>(seconds.size());
     }
-
-    void make_current([[maybe_unused]] int device)
-    {
-#if defined(STARPU_USE_CUDA)
-      starpu_cuda_set_device(device);
-#endif
-    }
-
-    /// Has StarPU's first GPU for the calling thread's device: that of the caller may be another model, which
-    /// StarPU does not use.
-    class on_a_gpu_of_starpu
-    {
-    public:
-      on_a_gpu_of_starpu()
-      {
-        if (int const worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0); worker >= 0)
-          make_current(starpu_worker_get_devid(worker));
-      }
-      ~on_a_gpu_of_starpu() { make_current(of_caller_); }
-      on_a_gpu_of_starpu(on_a_gpu_of_starpu const&) = delete;
-      on_a_gpu_of_starpu& operator=(on_a_gpu_of_starpu const&) = delete;
-
-    private:
-      int of_caller_ = nearfield::detail::current_device();
-    };
 
     constexpr index_type most_leaves = 4096; // more of them tell the same
 
@@ -86,7 +62,9 @@ namespace nearfield::starpu::detail
       if (where == backend::cuda)
       {
         auto const kernels = type.cuda();
-        on_a_gpu_of_starpu const there;
+        // the caller's device may be another model, which StarPU does not use
+        int const worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
+        nearfield::detail::on_device const there(worker < 0 ? -1 : starpu_worker_get_devid(worker));
         return nearfield::detail::cost_on_gpu<T>(
             cuda, is_mutual ? kernels.mutual : kernels.one_sided, subject, k.is_singular);
       }
