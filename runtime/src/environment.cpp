@@ -56,30 +56,17 @@ namespace nearfield::starpu::detail
     std::free(room);
   }
 
-  namespace
-  {
-    std::size_t address_space(std::size_t mebibytes, std::size_t n_tasks)
-    {
-      return (mebibytes << 20) + n_tasks * 8192; // a task of a step took 2.4 to 5.5 kB
-    }
-  }
-
-  bool has_address_space(std::size_t mebibytes, std::size_t n_tasks)
-  {
-    std::size_t const enough = address_space(mebibytes, n_tasks);
-    void* const room = mmap(nullptr, enough, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) return errno != ENOMEM;
-    munmap(room, enough);
-    return true;
-  }
-
   void check_address_space(std::size_t mebibytes, std::size_t n_tasks)
   {
-    if (has_address_space(mebibytes, n_tasks)) return;
-    std::size_t const enough = ((address_space(mebibytes, n_tasks) - 1) >> 20) + 1;
-    throw error("StarPU: less than " + std::to_string(enough) +
-                    " MiB of address space is left; use fewer points or workers, or raise the "
-                    "limit (ulimit -v)",
-                error_kind::out_of_memory);
+    std::size_t const enough =
+        (mebibytes << 20) + n_tasks * 8192; // a task of a step took 2.4 to 5.5 kB
+    void* const room = mmap(nullptr, enough, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED)
+      munmap(room, enough);
+    else if (errno == ENOMEM)
+      throw error("StarPU: less than " + std::to_string(((enough - 1) >> 20) + 1) +
+                      " MiB of address space is left; use fewer points or workers, or raise the "
+                      "limit (ulimit -v)",
+                  error_kind::out_of_memory);
   }
 }

@@ -42,12 +42,9 @@ namespace nearfield::starpu::detail
   /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
 
-  /// Whether there is address space for that many mebibytes and for what StarPU takes for n tasks. If no heap of its
-  /// own fits, a worker maps pages for each small block, however much other heaps have free.
-  bool has_address_space(std::size_t mebibytes, std::size_t n_tasks);
-
-  /// Throws nearfield::error if there is not. This takes microseconds, so it is done once for the tasks of a step, and
-  /// once for each pass of a search.
+  /// Throws nearfield::error if there is no address space for that many mebibytes and for what StarPU takes for n tasks. If
+  /// no heap of its own fits, a worker maps pages for each small block, however much other heaps have free. This takes
+  /// microseconds, so it is done once for the tasks of a step, and once for each pass of a search.
   NEARFIELD_API void check_address_space(std::size_t mebibytes, std::size_t n_tasks);
 
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
