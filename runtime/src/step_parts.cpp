@@ -309,16 +309,17 @@ namespace nearfield::starpu::detail
       step_sources<T> const& own = sources[from_chunk];
       for (auto const& [to, data] :
            {std::pair(&one.positions, &own.x), std::pair(&one.inputs, &own.q.front())})
-        to->add_runs(*data, one.sent_list, begin, end - begin, plan.source_chunks[from_chunk].begin,
-                     first_run, end_run - first_run);
+        to->add(*data, one.sent_list, begin, end, plan.source_chunks[from_chunk].begin, first_run,
+                end_run - first_run);
     };
     for_each_interval(sent, plan.source_chunks, add, &row_run::place);
     finish(one.positions, n_x(), copy_kind::gather);
     finish(one.inputs, n_q(), copy_kind::gather);
     if (!lists_on_gpu || n == 0) return;
-    others.positions.append(one.x, others.n, n);
-    others.inputs.append(one.q, others.n, n);
-    others.n += n;
+    std::size_t const end = others.n + n; // all rows
+    others.positions.add(one.x, nullptr, others.n, end, 0);
+    others.inputs.add(one.q, nullptr, others.n, end, 0);
+    others.n = end;
   }
 
   template <class T>

@@ -38,26 +38,13 @@ namespace nearfield::starpu::detail
     copy_argument argument;
     bool is_partial = false; ///< leaves rows of the target as they are
 
-    /// Rows [begin, end) of the list, whose entries are places from `base` on.
+    /// Rows [begin, end) of the list, whose entries are places from `base` on; or by n_runs runs of it.
     void add(starpu_data_handle_t source, starpu_data_handle_t list, std::size_t begin,
-             std::size_t end, index_type base)
+             std::size_t end, index_type base, std::size_t first_run = 0, std::size_t n_runs = 0)
     {
-      rows.push_back({buffer(source), buffer(list), static_cast<index_type>(begin),
-                      static_cast<index_type>(end - begin), base});
-    }
-    /// Rows [begin, begin + n) by n_runs runs of the list, whose places are from `base` on.
-    void add_runs(starpu_data_handle_t source, starpu_data_handle_t list, std::size_t begin,
-                  std::size_t n, index_type base, std::size_t first_run, std::size_t n_runs)
-    {
-      add(source, list, begin, begin + n, base);
-      rows.back().first_run = static_cast<index_type>(first_run);
-      rows.back().n_runs = static_cast<index_type>(n_runs);
-    }
-    /// All n rows of the source.
-    void append(starpu_data_handle_t source, std::size_t begin, std::size_t n)
-    {
-      rows.push_back({buffer(source), row_copy::no_list, static_cast<index_type>(begin),
-                      static_cast<index_type>(n), 0});
+      rows.push_back({buffer(source), list ? buffer(list) : row_copy::no_list,
+                      static_cast<index_type>(begin), static_cast<index_type>(end - begin), base,
+                      static_cast<index_type>(first_run), static_cast<index_type>(n_runs)});
     }
 
   private:
