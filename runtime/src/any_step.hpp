@@ -1,7 +1,6 @@
 #pragma once
 
 #include <nearfield/starpu/kernel_of.hpp>
-#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 namespace nearfield::starpu::detail

@@ -1,11 +1,9 @@
 #include "codelet.hpp"
 
-#include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <tuple>
 

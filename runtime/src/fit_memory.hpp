@@ -4,8 +4,6 @@
 
 #include <nearfield/core/config.hpp>
 
-#include <cstddef>
-
 /// \file
 /// Steps larger than the memory of a GPU. StarPU moves data in and out as tasks need them, but all data of a
 /// task must fit at once.

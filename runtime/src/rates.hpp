@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/starpu/group_leaves.hpp>

@@ -4,7 +4,6 @@
 #include "reorder.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 
 #include <starpu.h>

@@ -1,12 +1,10 @@
 #pragma once
 
 #include "caller_rows.hpp"
-#include "messages.hpp"
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
 #include "row_copies.hpp"
 #include "step_tree.hpp"
-#include "task.hpp"
 
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu/handles.hpp>

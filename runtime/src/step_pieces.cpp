@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <optional>
-#include <utility>
 
 namespace nearfield::starpu::detail
 {

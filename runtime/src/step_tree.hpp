@@ -3,7 +3,6 @@
 #include "division.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/config.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
 #include <cstddef>

@@ -6,11 +6,9 @@
 
 #include <nearfield/core/soa.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 /// \file

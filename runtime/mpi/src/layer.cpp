@@ -12,7 +12,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace nearfield::starpu_mpi::detail
 {

@@ -17,13 +17,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace nearfield::starpu_mpi::detail
 {

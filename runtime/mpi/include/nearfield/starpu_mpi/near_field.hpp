@@ -6,12 +6,9 @@
 #include <nearfield/starpu/runtime.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <vector>
 
 namespace nearfield::starpu_mpi
 {
