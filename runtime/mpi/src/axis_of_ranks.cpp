@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -19,7 +20,7 @@ namespace nearfield::starpu_mpi::detail
           sort_keys(on, bits, order, scratch);
         });
     auto const cuts = cut_by_points(all, {bits}, std::numeric_limits<std::uint64_t>::max());
-    auto const mine = keys_here(all, on, bits, cuts);
+    auto const mine = std::move(keys_here(all, on, {bits}, cuts).front());
     total_ = all.sum(mine.size());
     before_ = all.sum_before(mine.size());
     // the last ones before the range of each rank

@@ -5,7 +5,6 @@
 #include <nearfield/core/error.hpp>
 
 #include <array>
-#include <optional>
 #include <utility>
 
 namespace nearfield::starpu_mpi::detail
@@ -14,16 +13,6 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    /// keys_here() by set.
-    std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
-                                                      key_sets const& sets,
-                                                      std::span<std::uint64_t const> cuts)
-    {
-      std::vector<page_vector<std::uint64_t>> here;
-      for (key_span const keys : sets) here.push_back(detail::keys_here(all, on, keys, cuts));
-      return here;
-    }
-
     /// Cuts with about equal interactions, which the leaves over other cuts tell.
     template <int Dim>
     std::vector<std::uint64_t> cut_by_interactions(ranks const& all, executor& on,
@@ -40,9 +29,9 @@ namespace nearfield::starpu_mpi::detail
       }
       auto const known =
           learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, of.layout.level, of.period);
-      std::optional<weighted_leaves> mine;
-      all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
-      return cut_by_weight(all, mine->keys, mine->weights, of.end());
+      page_vector<std::uint64_t> weights;
+      all.attempt([&] { weights = weights_of(on, known, cut_choice::equal_interactions, 1); });
+      return cut_by_weight(all, known.own_keys(), weights, of.end());
     }
   }
 

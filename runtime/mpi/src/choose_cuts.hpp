@@ -18,38 +18,33 @@
 
 namespace nearfield::starpu_mpi::detail
 {
-  /// Leaves of a rank, and their weights: interactions, or points, at what each costs there.
-  struct weighted_leaves
+  /// The weights of a rank's leaves: interactions, or points, at what each costs there. Not collective.
+  template <int Dim>
+  page_vector<std::uint64_t> weights_of(executor& on, known_leaves<Dim> const& known,
+                                        cut_choice choice, double cost)
   {
-    std::span<std::uint64_t const> keys;
-    page_vector<std::uint64_t> weights;
-
-    template <int Dim>
-    weighted_leaves(executor& on, known_leaves<Dim> const& known, cut_choice choice, double cost)
-        : keys(std::span(known.leaves.keys).subspan(known.first, known.last - known.first)),
-          weights(keys.size())
-    {
-      boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
-      interaction_list const lists = known.lists.full.view();
-      for_each_part(on, cut(on, keys.size()),
-                    [&](int, std::size_t begin, std::size_t end)
+    page_vector<std::uint64_t> weights(known.own_keys().size());
+    boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
+    interaction_list const lists = known.lists.full.view();
+    for_each_part(on, cut(on, weights.size()),
+                  [&](int, std::size_t begin, std::size_t end)
+                  {
+                    for (auto b = static_cast<index_type>(begin); b < end; ++b)
                     {
-                      for (auto b = static_cast<index_type>(begin); b < end; ++b)
-                      {
-                        std::uint64_t const of_targets = targets.count(known.first + b);
-                        std::uint64_t weight = of_targets;
-                        if (!known.has_one_set) weight += sources.count(known.first + b);
-                        // each point with itself too: what meets no other costs something
-                        if (choice == cut_choice::equal_interactions)
-                          weight = std::max(weight, of_targets * lists.source_count(b));
-                        if (cost != 1)
-                          weight = std::max<std::uint64_t>(
-                              1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
-                        weights[b] = weight;
-                      }
-                    });
-    }
-  };
+                      std::uint64_t const of_targets = targets.count(known.first + b);
+                      std::uint64_t weight = of_targets;
+                      if (!known.has_one_set) weight += sources.count(known.first + b);
+                      // each point with itself too: what meets no other costs something
+                      if (choice == cut_choice::equal_interactions)
+                        weight = std::max(weight, of_targets * lists.source_count(b));
+                      if (cost != 1)
+                        weight = std::max<std::uint64_t>(
+                            1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
+                      weights[b] = weight;
+                    }
+                  });
+    return weights;
+  }
 
   /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts, where leaves end for the trial.
   /// Throws nearfield::error if only some ranks have a far field.

@@ -195,20 +195,24 @@ namespace nearfield::starpu_mpi::detail
     return places;
   }
 
-  page_vector<std::uint64_t> keys_here(ranks const& all, executor& on, key_span keys,
-                                       std::span<std::uint64_t const> cuts)
+  std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
+                                                    key_sets const& sets,
+                                                    std::span<std::uint64_t const> cuts)
   {
-    auto const arrived = all.exchange<std::uint64_t>(keys, places_of(cuts, keys));
-    page_vector<std::uint64_t> here;
-    all.attempt(
-        [&]
-        {
-          std::vector<key_span> runs;
-          for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
-          page_vector<index_type> order(arrived.values.size());
-          sort_scratch scratch;
-          merge_keys(on, runs, here, order, scratch);
-        });
+    std::vector<page_vector<std::uint64_t>> here(sets.size());
+    for (std::size_t s = 0; s < sets.size(); ++s)
+    {
+      auto const arrived = all.exchange<std::uint64_t>(sets[s], places_of(cuts, sets[s]));
+      all.attempt(
+          [&]
+          {
+            std::vector<key_span> runs;
+            for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
+            page_vector<index_type> order(arrived.values.size());
+            sort_scratch scratch;
+            merge_keys(on, runs, here[s], order, scratch);
+          });
+    }
     return here;
   }
 

@@ -71,7 +71,8 @@ namespace nearfield::starpu_mpi::detail
   std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,
                                      std::span<std::uint64_t const> keys);
 
-  /// The keys of all ranks in the range of this one, ascending, from the ascending ones of each. Collective.
-  page_vector<std::uint64_t> keys_here(ranks const& all, executor& on, key_span keys,
-                                       std::span<std::uint64_t const> cuts);
+  /// By set, the keys of all ranks in the range of this one, ascending.
+  std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
+                                                    key_sets const& sets,
+                                                    std::span<std::uint64_t const> cuts);
 }

@@ -67,8 +67,8 @@ namespace nearfield::starpu_mpi
     {
       std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, {keys}, end);
       this_thread here;
-      auto const arrived = detail::keys_here(all, here, keys, by_points);
-      occupied_cells const cells = cells_of(here, arrived);
+      auto const arrived = detail::keys_here(all, here, {keys}, by_points);
+      occupied_cells const cells = cells_of(here, arrived.front());
       std::vector<std::uint64_t> weights;
       for (std::size_t c = 0; c < cells.keys.size(); ++c)
       {

@@ -24,8 +24,7 @@ namespace nearfield::starpu_mpi
   namespace
   {
     using namespace nearfield::detail;
-    using detail::choose_cuts, detail::choose_size, detail::key_sets, detail::ranks, detail::shape,
-        detail::weighted_leaves;
+    using detail::choose_cuts, detail::choose_size, detail::key_sets, detail::ranks, detail::shape;
 
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
@@ -238,19 +237,19 @@ namespace nearfield::starpu_mpi
     parts_.max_leaf_size = of.max_leaf_size;
     if (seconds && choice != cut_choice::of_the_caller)
     {
-      std::optional<weighted_leaves> mine;
+      std::optional<page_vector<std::uint64_t>> mine;
       auto const weigh = [&]() -> std::span<std::uint64_t const>
       {
-        if (mine) return mine->weights; // on all ranks
+        if (mine) return *mine; // on all ranks
         all.attempt(
             [&]
             {
               if (known.met && counts_pairs)
                 known.lists = lists_of(on, known, of.layout.level, of.period);
-              mine.emplace(on, known, choice, memory_->cost.used);
+              mine = detail::weights_of(on, known, choice, memory_->cost.used);
               if (known.met) known.lists = {};
             });
-        return mine->weights;
+        return *mine;
       };
       // of one set this is the sum of weights, but for their rounding
       double load = memory_->cost.used * static_cast<double>(work(known.pairs()));
@@ -259,10 +258,8 @@ namespace nearfield::starpu_mpi
         auto const weights = weigh();
         load = std::accumulate(weights.begin(), weights.end(), 0.);
       }
-      auto const keys =
-          std::span(known.leaves.keys).subspan(known.first, std::size_t(known.last - known.first));
-      if (auto better =
-              detail::better_cuts(all, load, keys, weigh, distribution.imbalance, of.end()))
+      if (auto better = detail::better_cuts(all, load, known.own_keys(), weigh,
+                                            distribution.imbalance, of.end()))
       {
         memory_->cuts = parts_.cuts = std::move(*better);
         known = memory_->send(all, of, parts_);

@@ -35,6 +35,11 @@ namespace nearfield::starpu_mpi::detail
     /// otherwise a row for each leaf of this rank; ranges are sources of all known leaves
     nearfield::detail::list_pair lists;
 
+    /// Of the leaves of this rank.
+    [[nodiscard]] std::span<std::uint64_t const> own_keys() const
+    {
+      return std::span(leaves.keys).subspan(first, last - first);
+    }
     /// The pairs with targets of this rank.
     [[nodiscard]] std::uint64_t pairs() const { return met ? met->pairs : lists.pairs; }
   };
