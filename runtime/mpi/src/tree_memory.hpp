@@ -160,7 +160,6 @@ namespace nearfield::starpu_mpi::detail
     void adopt(ranks const& all, known_leaves<Dim>&& known, Parts& parts)
     {
       parts.has_lists_on_gpu = known.met.has_value();
-      parts.has_lists = !parts.has_lists_on_gpu;
       if (known.met)
       {
         leaf_keys = std::move(known.leaves.keys);

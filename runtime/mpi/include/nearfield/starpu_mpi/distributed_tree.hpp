@@ -288,8 +288,7 @@ namespace nearfield::starpu_mpi
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
       mutable std::vector<own_points> sets; ///< one, or targets and sources; complete() fills them
-      mutable interaction_table lists;
-      mutable bool has_lists = true;
+      mutable interaction_table lists; ///< where a GPU has them, interactions() makes them here too
       bool has_lists_on_gpu = false;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
