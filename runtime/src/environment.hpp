@@ -5,7 +5,6 @@
 #include <starpu.h>
 
 #include <cstddef>
-#include <filesystem>
 
 /// \file
 /// Checks of what StarPU needs from the process, made before calling StarPU, which would abort.
@@ -18,7 +17,6 @@ namespace nearfield::starpu::detail
   class home
   {
     int lock_;
-    explicit home(std::filesystem::path const& bus);
 
   public:
     /// Creates the directory. If none of the first three variables is set and HOME is not writable, sets STARPU_HOME to

@@ -95,15 +95,14 @@ namespace nearfield::starpu::detail
     }
   }
 
-  home::home(std::filesystem::path const& bus)
-      // where it is read-only there is nothing to lock: nobody writes
-      : lock_(open((bus / (host_name() + ".lock")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666))
+  home::home()
   {
+    auto const bus = make_bus();
+    // where it is read-only there is nothing to lock: nobody writes
+    lock_ = open((bus / (host_name() + ".lock")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ >= 0 && !has_bus(bus)) flock(lock_, LOCK_EX);
     if (lock_ >= 0 && has_bus(bus)) flock(lock_, LOCK_SH);
   }
-
-  home::home() : home(make_bus()) {}
 
   home::~home()
   {
