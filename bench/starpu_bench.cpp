@@ -13,7 +13,6 @@
 #include "timing.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>

@@ -28,7 +28,6 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>

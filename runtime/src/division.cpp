@@ -7,7 +7,6 @@
 #include "shares.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/form.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 
 #include "kernels/src/p2p/groups.hpp"
 

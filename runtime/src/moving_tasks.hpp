@@ -4,7 +4,7 @@
 #include "p2p_codelet.hpp"
 #include "p2p_sides.hpp"
 
-#include <nearfield/p2p/form.hpp>
+#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
 #include <cstdint>

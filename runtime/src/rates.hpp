@@ -2,7 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
 
 namespace nearfield::starpu::detail

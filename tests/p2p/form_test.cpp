@@ -1,4 +1,4 @@
-#include <nearfield/p2p/form.hpp>
+#include <nearfield/p2p/tuning.hpp>
 
 #include "complains_of.hpp"
 

@@ -3,7 +3,7 @@
 #include "runtime/src/fit_memory.hpp"
 
 #include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include "points.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "kernels/src/p2p/plan.hpp"
 #include "points.hpp"
 
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 #include "points.hpp"
 #include "runtime/src/shares.hpp"
 
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-#include <nearfield/p2p/form.hpp>
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/tuning.hpp>

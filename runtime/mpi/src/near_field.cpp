@@ -13,7 +13,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/p2p/form.hpp>
+#include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "runtime/src/task_plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/executor.hpp>
-#include <nearfield/p2p/form.hpp>
+#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
 #include <cstddef>

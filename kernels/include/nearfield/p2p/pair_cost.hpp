@@ -5,7 +5,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
-#include <nearfield/p2p/form.hpp>
+#include <nearfield/p2p/tuning.hpp>
 
 #include <functional>
 #include <string>
