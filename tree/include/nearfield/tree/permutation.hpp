@@ -2,11 +2,10 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/permute.hpp>
 #include <nearfield/core/soa.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
@@ -25,33 +24,6 @@ namespace nearfield
                     " values, order has " + std::to_string(expected) +
                     "; give one value per point");
     }
-
-    /// put(to[order[i]], from[i]) for each i. Stores retire in order, so each miss would hold up the next: where places
-    /// lie far apart, their lines are prefetched, a block of values at a time.
-    template <class From, class To, class Put>
-    void put_in_order(std::span<index_type const> order, From const& from, To const& to,
-                      Put const& put)
-    {
-      constexpr std::size_t block = 64, ahead = 2 * block;
-      constexpr index_type far = 1 << 15; // nearer ones are in the cache anyway
-      std::size_t i = 0;
-      for (; i + ahead + block <= order.size(); i += block)
-      {
-        auto const [first, last] = std::minmax(order[i + ahead], order[i + ahead + block - 1]);
-        bool const is_far = last - first > far;
-        for (std::size_t k = i; k < i + block; ++k)
-        {
-          if (is_far) __builtin_prefetch(std::addressof(to[order[k + ahead]]), 1);
-          put(to[order[k]], from[k]);
-        }
-      }
-      for (; i < order.size(); ++i) put(to[order[i]], from[i]);
-    }
-
-    struct assign
-    {
-      void operator()(auto& to, auto const& from) const { to = from; }
-    };
   }
 
   /// to[i] = from[order[i]]: from the original order into tree order. `to` has order.size() values.
@@ -61,9 +33,7 @@ namespace nearfield
   {
     detail::require_size("gather", "from", std::ranges::size(from), order.size());
     detail::require_size("gather", "to", std::ranges::size(to), order.size());
-    auto const* const source = std::ranges::data(from);
-    auto* const target = std::ranges::data(to);
-    for (std::size_t i = 0; i < order.size(); ++i) target[i] = source[order[i]];
+    detail::take_in_order(order, std::ranges::data(from), std::ranges::data(to));
   }
 
   /// The column in tree order, as a new vector.
@@ -85,8 +55,7 @@ namespace nearfield
     for (int c = 0; c < From::n_columns; ++c)
     {
       result.columns[c].resize(order.size());
-      auto const source = from[c];
-      for (std::size_t i = 0; i < order.size(); ++i) result.columns[c][i] = source[order[i]];
+      detail::take_in_order(order, from[c], result.columns[c].data());
     }
     return result;
   }
@@ -98,7 +67,7 @@ namespace nearfield
   {
     detail::require_size("scatter", "from", std::ranges::size(from), order.size());
     detail::require_size("scatter", "to", std::ranges::size(to), order.size());
-    detail::put_in_order(order, std::ranges::data(from), std::ranges::data(to), detail::assign{});
+    detail::put_in_order(order, std::ranges::data(from), std::ranges::data(to));
   }
 
   /// All columns: to[c][order[i]] = from[c][i]. Throws nearfield::error if the sizes or the numbers of columns
@@ -114,7 +83,7 @@ namespace nearfield
     if (detail::width_of(to) != width)
       throw error("scatter: from has " + std::to_string(width) + " columns, to has " +
                   std::to_string(detail::width_of(to)) + "; give as many");
-    for (int c = 0; c < width; ++c) detail::put_in_order(order, from[c], to[c], detail::assign{});
+    for (int c = 0; c < width; ++c) detail::put_in_order(order, from[c], to[c]);
   }
 
   /// The position of each point in tree order, by its original index: inverse(order)[order[i]] = i.
