@@ -35,7 +35,8 @@ namespace
     // [threads]
 
     nf::threads threads;
-    nf::csr const list_of_threads = nf::radius_search(nf::simd.with(threads), cells, nf::to_csr{});
+    nf::cell_list const sorted{nf::simd.with(threads), nf::soa{x, y, z}, cutoff};
+    nf::csr const list_of_threads = nf::radius_search(nf::simd.with(threads), sorted, nf::to_csr{});
     // [threads]
     EXPECT_TRUE(std::ranges::equal(list_of_threads.columns, list.columns));
 

@@ -6,6 +6,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/executor.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -225,6 +226,70 @@ namespace nearfield::test
       EXPECT_THAT([&] { (void)build_tree(simd.with(on), points.view()); },
                   ::testing::ThrowsMessage<error>(
                       ::testing::HasSubstr("point " + std::to_string(i) + " of points")));
+    }
+  }
+
+  template <class T, int Dim>
+  void expect_same_cells(cell_list<T, Dim> const& a, cell_list<T, Dim> const& b)
+  {
+    EXPECT_TRUE(std::ranges::equal(a.targets().offsets, b.targets().offsets));
+    EXPECT_TRUE(std::ranges::equal(a.sources().offsets, b.sources().offsets));
+    EXPECT_TRUE(std::ranges::equal(a.target_order(), b.target_order()));
+    EXPECT_TRUE(std::ranges::equal(a.source_order(), b.source_order()));
+    for (int d = 0; d < Dim; ++d)
+    {
+      EXPECT_TRUE(std::equal(a.target_positions()[d],
+                             a.target_positions()[d] + a.target_order().size(),
+                             b.target_positions()[d]));
+      EXPECT_TRUE(std::equal(a.source_positions()[d],
+                             a.source_positions()[d] + a.source_order().size(),
+                             b.source_positions()[d]));
+    }
+    expect_same_list(a.view().full, b.view().full);
+    expect_same_list(a.view().half, b.view().half);
+  }
+
+  // With many cells for each point, with few, and with gaps.
+  TYPED_TEST(on_executor, cell_lists_are_those_of_one_thread)
+  {
+    using real = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const x = make_points<real, dim>(cloud::uniform, 20'000);
+    auto const y = make_points<real, dim>(cloud::uniform, 9'000, 3);
+    auto stray = x;
+    for (auto& column : stray.columns) column[5] = real(1e6);
+    for (double const cutoff : {0.03, 0.001})
+      for (int const workers : {2, 7})
+      {
+        SCOPED_TRACE(cutoff);
+        backwards on(workers);
+        cell_list cells(simd.with(on), x.view(), cutoff);
+        EXPECT_GT(on.loops, 5) << "it did the work";
+        expect_same_cells(cells, cell_list(x.view(), cutoff));
+        expect_same_cells(cell_list(simd.with(on), x.view(), y.view(), cutoff),
+                          cell_list(x.view(), y.view(), cutoff));
+        // in the memory of others
+        cells.rebuild(stray.view());
+        expect_same_cells(cells, cell_list(stray.view(), cutoff));
+        cells.rebuild(y.view(), x.view(), 2 * cutoff);
+        expect_same_cells(cells, cell_list(y.view(), x.view(), 2 * cutoff));
+        cells.rebuild(y.view(), cutoff);
+        expect_same_cells(cells, cell_list(y.view(), cutoff));
+      }
+  }
+
+  TYPED_TEST(on_executor, cell_lists_name_the_first_bad_point)
+  {
+    using real = typename TypeParam::real;
+    auto points = make_points<real, TypeParam::dim>(cloud::uniform, 9'000);
+    backwards on(4);
+    cell_list cells(simd.with(on), points.view(), 0.1);
+    for (std::size_t const i : {8'500, 300})
+    {
+      points.columns[1][i] = std::numeric_limits<real>::quiet_NaN();
+      EXPECT_THAT([&] { cells.rebuild(points.view()); },
+                  ::testing::ThrowsMessage<error>(
+                      ::testing::HasSubstr("coordinate 1 of point " + std::to_string(i))));
     }
   }
 }

@@ -131,8 +131,6 @@ namespace nearfield::detail
     void make_lists(executor& on, leaf_set<Dim> const& leaves, key_layout const& layout,
                     typename tree<Dim>::parts& parts)
     {
-      constexpr char const *function = "build_tree",
-                           *remedy = "a larger max_leaf_size or a lower level";
       boxes const targets{leaves.target_offsets};
       boxes const sources{parts.one_set ? leaves.target_offsets : leaves.source_offsets};
       bool const in_rows = layout.in_rows();
@@ -145,26 +143,18 @@ namespace nearfield::detail
       cell_rows rows;
       if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
 
-      loop_parts const loop = cut(on, leaves.size(), 256, 4);
-      std::vector<list_pair> pieces(loop.parts);
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      list_pair piece; // its own, since those of `pieces` share cache lines
-                      // as many ranges as uniform and clustered clouds have
-                      std::size_t const ranges = (end - begin) * (Dim == 3 ? 14 : 6);
-                      list_writer lists(piece.full, piece.half, targets, sources, parts.one_set,
-                                        function, remedy, end - begin, ranges);
-                      auto const first = static_cast<index_type>(begin),
-                                 last = static_cast<index_type>(end);
-                      if (in_rows)
-                        list_cells(grid, rows, first, last, lists);
-                      else
-                        list_leaves(leaves, layout.level, parts.period, first, last, lists);
-                      piece.pairs = lists.pairs();
-                      pieces[part] = std::move(piece);
-                    });
-      list_pair lists = join(on, loop, pieces, function, remedy);
+      list_pair lists =
+          list_in_parts(on,
+                        // as many ranges as uniform and clustered clouds have
+                        {targets, sources, parts.one_set, "build_tree",
+                         "a larger max_leaf_size or a lower level", Dim == 3 ? 14u : 6u},
+                        [&](index_type first, index_type last, list_writer& to)
+                        {
+                          if (in_rows)
+                            list_cells(grid, rows, first, last, to);
+                          else
+                            list_leaves(leaves, layout.level, parts.period, first, last, to);
+                        });
       parts.full = std::move(lists.full);
       parts.half = std::move(lists.half);
       parts.interaction_count = lists.pairs;

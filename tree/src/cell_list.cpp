@@ -29,7 +29,7 @@ namespace nearfield
       // two sets: the cells that hold points of either
       page_vector<std::uint64_t> keys;
       page_vector<index_type> target_offsets, source_offsets;
-      interaction_table full, half;
+      list_pair lists;
       std::vector<std::array<double, 3>> shifts;
 
       detail::sort_scratch sort_scratch;
@@ -41,16 +41,15 @@ namespace nearfield
   {
     /// Leaves out gaps that would make cells wide.
     template <class T, int Dim>
-    void leave_gaps_out(detail::cell_list_data<T, Dim>& data,
+    void leave_gaps_out(executor& on, detail::cell_list_data<T, Dim>& data,
                         cell_list_options<T, Dim> const& options,
                         strided<T const, Dim> const& targets, strided<T const, Dim> const& sources)
     {
-      detail::this_thread here;
       if (targets.size() + sources.size() > std::numeric_limits<index_type>::max()) return;
       for (int a = 0; a < Dim; ++a)
       {
         if (!detail::has_wide_cells(data.grid, options, a)) continue;
-        detail::sorted_axis const axis(here, targets[a], targets.size(), sources[a], sources.size(),
+        detail::sorted_axis const axis(on, targets[a], targets.size(), sources[a], sources.size(),
                                        data.sort_scratch);
         detail::leave_gaps_out(
             data.grid, options, a, axis.spacing(detail::crowd_of_cell),
@@ -64,6 +63,7 @@ namespace nearfield
                                 strided<T const, Dim> const* sources, double cutoff)
   {
     bool const one_set = sources == nullptr;
+    executor& on = detail::threads_or_here(threads_);
     detail::require_columns(targets, one_set ? "points" : "queries");
     if (!one_set) detail::require_columns(*sources, "points");
     detail::check_cell_options(static_cast<T>(cutoff), options_);
@@ -71,8 +71,9 @@ namespace nearfield
     detail::point_bounds<T, Dim> bounds;
     bounds.lower.fill(infinity);
     bounds.upper.fill(-infinity);
-    detail::extend_bounds<T, Dim>(bounds, targets, options_.period, one_set ? "points" : "queries");
-    if (!one_set) detail::extend_bounds<T, Dim>(bounds, *sources, options_.period, "points");
+    detail::extend_bounds<T, Dim>(bounds, targets, options_.period, one_set ? "points" : "queries",
+                                  on);
+    if (!one_set) detail::extend_bounds<T, Dim>(bounds, *sources, options_.period, "points", on);
     if (bounds.lower[0] > bounds.upper[0]) // no points at all
     {
       bounds.lower.fill(0);
@@ -88,26 +89,31 @@ namespace nearfield
       data.grid = grid;
       data.cutoff = cutoff;
       data.one_set = one_set;
-      leave_gaps_out(data, options_, targets, one_set ? strided<T const, Dim>() : *sources);
+      leave_gaps_out(on, data, options_, targets, one_set ? strided<T const, Dim>() : *sources);
       std::array<T, Dim> period = data.grid.period;
       for (int a = 0; a < Dim; ++a)
         if (data.grid.axes[a] != grid_axis::periodic) period[a] = 0;
       data.shifts = detail::shifts_of(period);
-      detail::sort_into_cells(targets, data.grid, data.targets, data.sort_scratch);
+      detail::sort_into_cells(on, targets, data.grid, data.targets, data.sort_scratch);
       if (!one_set)
       {
-        detail::sort_into_cells(*sources, data.grid, data.sources, data.sort_scratch);
+        detail::sort_into_cells(on, *sources, data.grid, data.sources, data.sort_scratch);
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
-      // room for a range per row within reach, by default, and for two in the box's own row
-      boxes const of_targets{one_set ? data.targets.offsets : data.target_offsets};
-      boxes const of_sources{one_set ? data.targets.offsets : data.source_offsets};
-      std::size_t const n = of_targets.size(), ranges = n * (Dim == 3 ? 10 : 4);
-      detail::list_writer lists(data.full, data.half, of_targets, of_sources, one_set, "cell_list",
-                                "fewer cells_per_cutoff", n, ranges);
       detail::find_rows(data.grid, one_set ? data.targets.keys : data.keys, data.rows);
-      detail::list_cells(data.grid, data.rows, 0, lists.n_boxes(), lists);
+      data.lists = detail::list_in_parts(
+          on,
+          // by default a range per row within reach, and two in the box's own row
+          {{one_set ? data.targets.offsets : data.target_offsets},
+           {one_set ? data.targets.offsets : data.source_offsets},
+           one_set,
+           "cell_list",
+           "fewer cells_per_cutoff",
+           Dim == 3 ? 10u : 4u},
+          [&](index_type first, index_type last, detail::list_writer& to)
+          { detail::list_cells(data.grid, data.rows, first, last, to); },
+          std::move(data.lists));
     }
     catch (...)
     {
@@ -120,20 +126,13 @@ namespace nearfield
   }
 
   template <cell_real T, int Dim>
-  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points, double cutoff,
+  cell_list<T, Dim>::cell_list(executor* threads, strided<T const, Dim> const& targets,
+                               strided<T const, Dim> const* sources, double cutoff,
                                options_type const& options)
-      : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
+      : threads_(threads), options_(options),
+        data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
-    build(points, nullptr, cutoff);
-  }
-
-  template <cell_real T, int Dim>
-  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
-                               strided<T const, Dim> const& points, double cutoff,
-                               options_type const& options)
-      : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
-  {
-    build(queries, &points, cutoff);
+    build(targets, sources, cutoff);
   }
 
   template <cell_real T, int Dim>
@@ -180,11 +179,11 @@ namespace nearfield
     view.targets.offsets = data.one_set ? data.targets.offsets : data.target_offsets;
     view.sources.offsets = data.one_set ? data.targets.offsets : data.source_offsets;
     view.one_set = data.one_set;
-    view.full = data.full.view();
+    view.full = data.lists.full.view();
     view.full.shifts = data.shifts;
     if (data.one_set)
     {
-      view.half = data.half.view();
+      view.half = data.lists.half.view();
       view.half.shifts = data.shifts;
     }
     return view;

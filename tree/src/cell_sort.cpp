@@ -4,8 +4,10 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/core/permute.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -14,33 +16,27 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// The keys of points whose places on each axis are place(grid, axis, x).
+    /// The keys of the points [begin, end), whose places on each axis are place(grid, axis, x).
     template <class Key, class T, int Dim, class Place>
-    void write_cells(cell_grid<T, Dim> const& given, strided<T const, Dim> const& points, Key* keys,
-                     Place const& place)
+    void write_cells(cell_grid<T, Dim> const& given, strided<T const, Dim> const& points,
+                     std::size_t begin, std::size_t end, Key* keys, Place const& place)
     {
       // copies: as far as the compiler knows, a store to a key could change the grid
       cell_grid<T, Dim> const grid = given;
       strided<T const, Dim> const x = points;
-      for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t i = begin; i < end; ++i)
       {
         std::array<std::uint32_t, Dim> at;
         for (int a = 0; a < Dim; ++a) at[a] = grid.index_of(a, place(grid, a, x[a][i]));
         keys[i] = static_cast<Key>(grid.key(at));
       }
     }
-
-    /// 0 for -0, so that zero displacements have one sign: no other difference is -0.
-    template <class T>
-    T positive_zero(T x)
-    {
-      return x + T(0);
-    }
   }
 
   template <class T, int Dim>
-  void sort_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
-                       sorted_cells<T, Dim>& sorted, sort_scratch& scratch)
+  void sort_into_cells(executor& on, strided<T const, Dim> const& points,
+                       cell_grid<T, Dim> const& grid, sorted_cells<T, Dim>& sorted,
+                       sort_scratch& scratch)
   {
     std::size_t const n = points.size();
     constexpr std::size_t padding = cell_view<T, Dim>::padding;
@@ -49,27 +45,30 @@ namespace nearfield::detail
     std::fill_n(sorted.order.begin() + static_cast<std::ptrdiff_t>(n), padding, 0);
     bool const has_pieces =
         std::ranges::any_of(grid.pieces, [](axis_pieces const& axis) { return axis.n > 0; });
-    this_thread here;
-    order_by_cell(here, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
+    auto const write = [&](auto* keys, auto const& place)
+    {
+      for_each_part(on, cut(on, n),
+                    [&](int, std::size_t begin, std::size_t end)
+                    { write_cells(grid, points, begin, end, keys, place); });
+    };
+    order_by_cell(on, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
                   [&](auto* keys)
                   {
                     if (has_pieces)
-                      write_cells(grid, points, keys,
-                                  [](auto const& of, int a, T x) { return of.place(a, x); });
+                      write(keys, [](auto const& of, int a, T x) { return of.place(a, x); });
                     else
-                      write_cells(grid, points, keys,
-                                  [](auto const& of, int a, T x)
-                                  { return of.place_without_pieces(a, x); });
+                      write(keys, [](auto const& of, int a, T x)
+                            { return of.place_without_pieces(a, x); });
                   });
-    index_type const* const order = sorted.order.data();
-    // random reads rather than random writes: loads can overtake each other
+    std::array<T*, Dim> columns;
     for (int d = 0; d < Dim; ++d)
     {
-      auto const from = points[d];
-      T* const to = sorted.x.data() + static_cast<std::size_t>(d) * (n + padding);
-      for (std::size_t p = 0; p < n; ++p) to[p] = positive_zero(from[order[p]]);
-      std::fill_n(to + n, padding, T(0));
+      columns[d] = sorted.x.data() + static_cast<std::size_t>(d) * (n + padding);
+      std::fill_n(columns[d] + n, padding, T(0));
     }
+    // 0 for -0, so that zero displacements have one sign: no other difference is -0
+    gather_columns(on, std::span(sorted.order).first(n), Dim, points, columns,
+                   [](T& to, T x) { to = x + T(0); });
   }
 
   namespace
@@ -101,14 +100,16 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
-                     std::type_identity_t<std::array<T, Dim>> const& period, char const* name)
+                     std::type_identity_t<std::array<T, Dim>> const& period, char const* name,
+                     executor& on)
   {
     std::size_t const n = points.size();
     if (n == 0) return;
+    auto const found = bounds_of(on, points);
     for (int a = 0; a < Dim; ++a)
     {
       auto const x = points[a];
-      column_bounds<T> const column = bounds_of(x, n);
+      column_bounds<T> const column = found[a];
       bool const inside = !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
       if (!column.is_finite || !inside)
         for (std::size_t i = 0; i < n; ++i)
@@ -120,11 +121,12 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void sort_into_cells(strided<T const, Dim> const&, cell_grid<T, Dim> const&,            \
+  template void sort_into_cells(executor&, strided<T const, Dim> const&, cell_grid<T, Dim> const&, \
                                 sorted_cells<T, Dim>&, sort_scratch&);                             \
   template void require_columns(strided<T const, Dim> const&, char const*);                        \
   template void extend_bounds(point_bounds<T, Dim>&, strided<T const, Dim> const&,                 \
-                              std::type_identity_t<std::array<T, Dim>> const&, char const*);
+                              std::type_identity_t<std::array<T, Dim>> const&, char const*,        \
+                              executor&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

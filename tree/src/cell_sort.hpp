@@ -33,8 +33,9 @@ namespace nearfield::detail
 
   /// Sorts the points by the keys of the grid; stable.
   template <class T, int Dim>
-  void sort_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
-                       sorted_cells<T, Dim>& sorted, sort_scratch& scratch);
+  void sort_into_cells(executor& on, strided<T const, Dim> const& points,
+                       cell_grid<T, Dim> const& grid, sorted_cells<T, Dim>& sorted,
+                       sort_scratch& scratch);
 
   /// Throws nearfield::error for a null column, and 2^32 - 64 points or more.
   template <class T, int Dim>
@@ -43,7 +44,8 @@ namespace nearfield::detail
   /// Extends `bounds` to hold all points. Throws nearfield::error, naming the point, for a coordinate that is
   /// not finite or, on a periodic axis, outside [0, L).
   template <class T, int Dim>
-  NEARFIELD_API void
-  extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
-                std::type_identity_t<std::array<T, Dim>> const& period, char const* name);
+  NEARFIELD_API void extend_bounds(point_bounds<T, Dim>& bounds,
+                                   strided<T const, Dim> const& points,
+                                   std::type_identity_t<std::array<T, Dim>> const& period,
+                                   char const* name, executor& on = threads_or_here(nullptr));
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/core/soa.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -63,5 +65,32 @@ namespace nearfield::detail
   {
     // the compiler vectorises pointers only
     return column.stride == 1 ? column_bounds<T>(column.first, n) : column_bounds<T>(column, n);
+  }
+
+  /// Of the columns of points, at least one.
+  template <class T, int Dim>
+  std::array<column_bounds<T>, Dim> bounds_of(executor& on, strided<T const, Dim> const& points)
+  {
+    loop_parts const loop = cut(on, points.size());
+    std::vector<std::array<column_bounds<T>, Dim>> found(loop.parts);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    for (int d = 0; d < Dim; ++d)
+                    {
+                      auto const x = points[d];
+                      strided_column<T const> const some{&x[begin], x.stride};
+                      found[part][d] = bounds_of(some, end - begin);
+                    }
+                  });
+    auto whole = found[0];
+    for (int d = 0; d < Dim; ++d)
+      for (auto const& part : found)
+      {
+        whole[d].lower = std::min(whole[d].lower, part[d].lower);
+        whole[d].upper = std::max(whole[d].upper, part[d].upper);
+        whole[d].is_finite &= part[d].is_finite;
+      }
+    return whole;
   }
 }

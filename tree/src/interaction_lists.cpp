@@ -73,15 +73,20 @@ namespace nearfield::detail
   }
 
   list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                 char const* function, char const* remedy)
+                 char const* function, char const* remedy, list_pair&& room)
   {
     if (loop.parts == 1) return std::move(pieces[0]);
     constexpr std::array tables{&list_pair::full, &list_pair::half};
-    list_pair whole;
+    list_pair whole = std::move(room);
+    whole.pairs = 0;
     for (list_pair const& piece : pieces) whole.pairs += piece.pairs;
     for (auto const table : tables)
     {
-      if ((pieces[0].*table).offsets.empty()) continue; // two sets have no half list
+      if ((pieces[0].*table).offsets.empty()) // two sets have no half list
+      {
+        whole.*table = {};
+        continue;
+      }
       std::size_t ranges = 0;
       for (list_pair& piece : pieces)
       {

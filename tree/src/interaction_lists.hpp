@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -65,9 +67,42 @@ namespace nearfield::detail
     std::uint64_t pairs = 0; ///< as list_writer::pairs()
   };
 
-  /// Moves the lists that the parts of a loop over boxes made together. Throws nearfield::error as list_writer does.
+  /// Moves the lists that the parts of a loop over boxes made together, into the memory of `room`. Throws
+  /// nearfield::error as list_writer does.
   NEARFIELD_API list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                               char const* function, char const* remedy);
+                               char const* function, char const* remedy, list_pair&& room = {});
+
+  /// The boxes that meet, what an error names, and how many ranges a row of the full list has, about.
+  struct boxes_to_list
+  {
+    boxes targets, sources;
+    bool one_set;
+    char const *function, *remedy;
+    std::size_t ranges_of_row;
+  };
+
+  /// The lists of all boxes, in the memory of `room`: list(first, last, writer) makes the rows [first, last).
+  template <class List>
+  list_pair list_in_parts(executor& on, boxes_to_list const& of, List const& list,
+                          list_pair&& room = {})
+  {
+    loop_parts const loop = cut(on, of.targets.size(), 256, 4);
+    std::vector<list_pair> pieces(loop.parts);
+    if (loop.parts == 1) pieces[0] = std::move(room);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    // its own, since those of `pieces` share cache lines
+                    list_pair piece = std::move(pieces[part]);
+                    list_writer writer(piece.full, piece.half, of.targets, of.sources, of.one_set,
+                                       of.function, of.remedy, end - begin,
+                                       (end - begin) * of.ranges_of_row);
+                    list(static_cast<index_type>(begin), static_cast<index_type>(end), writer);
+                    piece.pairs = writer.pairs();
+                    pieces[part] = std::move(piece);
+                  });
+    return join(on, loop, pieces, of.function, of.remedy, std::move(room));
+  }
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
   /// meets those whose closed boxes, or images of them, share a point with its own.

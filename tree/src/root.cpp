@@ -120,29 +120,17 @@ namespace nearfield::detail
       if (points.positions[d].first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
-    loop_parts const loop = cut(on, n);
-    std::vector<std::array<column_bounds<T>, Dim>> found(loop.parts);
-    for_each_part(on, loop,
-                  [&](int part, std::size_t begin, std::size_t end)
-                  {
-                    for (int d = 0; d < Dim; ++d)
-                    {
-                      auto const x = points.positions[d];
-                      strided_column<T const> const some{&x[begin], x.stride};
-                      found[part][d] = bounds_of(some, end - begin);
-                    }
-                  });
+    auto const found = bounds_of(on, points.positions);
     for (int d = 0; d < Dim; ++d)
-      for (auto const& part : found)
-      {
-        bounds.lower[d] = std::min(bounds.lower[d], part[d].lower);
-        bounds.upper[d] = std::max(bounds.upper[d], part[d].upper);
-        if (part[d].is_finite) continue;
-        std::size_t i = 0;
-        while (std::isfinite(points.positions[d][i])) ++i;
-        throw error("build_tree: " + describe(points, i) +
-                    " is not finite; remove it or correct the coordinates");
-      }
+    {
+      bounds.lower[d] = found[d].lower;
+      bounds.upper[d] = found[d].upper;
+      if (found[d].is_finite) continue;
+      std::size_t i = 0;
+      while (std::isfinite(points.positions[d][i])) ++i;
+      throw error("build_tree: " + describe(points, i) +
+                  " is not finite; remove it or correct the coordinates");
+    }
     for (int d = 0; d < Dim; ++d)
     {
       if (!(period[d] > 0)) continue;

@@ -3,6 +3,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
@@ -95,10 +96,27 @@ namespace nearfield
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set: the points are targets and sources.
-    cell_list(strided<T const, Dim> const& points, double cutoff, options_type const& options = {});
+    cell_list(strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
+        : cell_list(nullptr, points, nullptr, cutoff, options)
+    {}
     /// Two sets: targets are `queries`, sources are `points`.
     cell_list(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
-              double cutoff, options_type const& options = {});
+              double cutoff, options_type const& options = {})
+        : cell_list(nullptr, queries, &points, cutoff, options)
+    {}
+    /// One set, sorted here and in rebuild() by the threads of `where`, which must outlive the list. It is the same to
+    /// the bit.
+    template <cpu_place On>
+    cell_list(On const& where, strided<T const, Dim> const& points, double cutoff,
+              options_type const& options = {})
+        : cell_list(detail::threads_of(where), points, nullptr, cutoff, options)
+    {}
+    /// The same for two sets.
+    template <cpu_place On>
+    cell_list(On const& where, strided<T const, Dim> const& queries,
+              strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
+        : cell_list(detail::threads_of(where), queries, &points, cutoff, options)
+    {}
     ~cell_list();
     /// The moved-from list accepts only assignment, destruction and rebuild() with a cutoff.
     cell_list(cell_list&&) noexcept;
@@ -150,9 +168,12 @@ namespace nearfield
     [[nodiscard]] interaction_list half_interactions() const;
 
   private:
+    cell_list(executor* threads, strided<T const, Dim> const& targets,
+              strided<T const, Dim> const* sources, double cutoff, options_type const& options);
     void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
                double cutoff);
 
+    executor* threads_; // null: the calling thread
     options_type options_;
     std::unique_ptr<detail::cell_list_data<T, Dim>> data_;
   };
@@ -164,6 +185,16 @@ namespace nearfield
   /// Targets and sources.
   template <columns_view X, columns_view Y>
   cell_list(X, Y, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
+      -> cell_list<value_of<X>, X::n_columns>;
+
+  /// One set, on threads.
+  template <cpu_place On, columns_view X>
+  cell_list(On, X, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
+      -> cell_list<value_of<X>, X::n_columns>;
+  /// Targets and sources, on threads.
+  template <cpu_place On, columns_view X, columns_view Y>
+  cell_list(On, X, Y, double,
+            std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
       -> cell_list<value_of<X>, X::n_columns>;
 
   extern template class cell_list<float, 2>;
