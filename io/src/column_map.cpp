@@ -93,7 +93,7 @@ namespace nearfield::detail::io
     if (columns.names.size() > max_values_per_point)
       fail(count_of(columns.names.size(), "column"),
            "at most " + std::to_string(max_values_per_point));
-    column_map map{.names = std::move(columns.names), .titles = std::move(columns.titles)};
+    column_map map{std::move(columns)};
     std::map<std::string, std::size_t> places;
     std::multimap<std::size_t, std::size_t> inputs; // by their numbers
     for (std::size_t c = 0; c < map.names.size(); ++c)
@@ -182,8 +182,12 @@ namespace nearfield::detail::io
     return columns;
   }
 
-  void describe(column_map const& map, file_report& report)
+  void describe(column_map const& map, std::string const& format, file_report* report)
   {
+    if (!report) return;
+    *report = {.format = format,
+               .lacks_masses = map.lacks_masses,
+               .lacks_components = !map.incomplete.empty()};
     std::set<std::size_t> others;
     for (std::size_t c = 0; c < map.names.size(); ++c) others.insert(others.end(), c);
     auto const add = [&](std::vector<std::string>& to, std::vector<std::size_t> const& columns)
@@ -191,14 +195,12 @@ namespace nearfield::detail::io
       add_titles(to, map, columns);
       for (auto const c : columns) others.erase(c);
     };
-    add(report.positions, map.positions);
-    add(report.velocities, map.velocities);
-    add(report.masses, map.masses);
-    add(report.inputs, map.inputs);
-    add(report.outputs, map.outputs);
-    add_titles(report.left_out, map, {others.begin(), others.end()});
-    report.lacks_masses = map.lacks_masses;
-    report.lacks_components = !map.incomplete.empty();
+    add(report->positions, map.positions);
+    add(report->velocities, map.velocities);
+    add(report->masses, map.masses);
+    add(report->inputs, map.inputs);
+    add(report->outputs, map.outputs);
+    add_titles(report->left_out, map, {others.begin(), others.end()});
   }
 
   double velocity_of(double momentum, double mass, failure const& fail)

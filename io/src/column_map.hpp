@@ -28,9 +28,8 @@ namespace nearfield::detail::io
   std::string numbered(std::size_t k);
 
   /// The meaning of the fields of a row: of each kind, which they are.
-  struct column_map
+  struct column_map : named_columns
   {
-    std::vector<std::string> names = {}, titles = {};
     std::vector<std::size_t> positions = {}, velocities = {}, masses = {}, inputs = {},
                              outputs = {};
     std::vector<std::string> input_names = {}, output_names = {};
@@ -54,8 +53,8 @@ namespace nearfield::detail::io
   };
   std::vector<filled_column> columns_to_fill(column_map const& map, point_set& points);
 
-  /// Adds to a report what each column is.
-  void describe(column_map const& map, file_report& report);
+  /// Begins a report, unless null, of a format by what each column is.
+  void describe(column_map const& map, std::string const& format, file_report* report);
 
   /// p / m. Throws nearfield::error if that is not finite.
   double velocity_of(double momentum, double mass, failure const& fail);

@@ -112,10 +112,10 @@ namespace nearfield
         return std::move(points_);
       }
 
-      void describe(file_report& report) const
+      void describe(file_report* report) const
       {
-        detail::io::describe(*map_, report);
-        report.left_out.insert(report.left_out.end(), unused_.begin(), unused_.end());
+        detail::io::describe(*map_, "columns of text", report);
+        if (report) report->left_out.insert(report->left_out.end(), unused_.begin(), unused_.end());
       }
 
     private:
@@ -352,17 +352,6 @@ namespace nearfield
     }
   }
 
-  namespace
-  {
-    // The report of a reader that has read its head.
-    void describe(column_reader const& reader, file_report* report)
-    {
-      if (!report) return;
-      *report = {.format = "columns of text"};
-      reader.describe(*report);
-    }
-  }
-
   bool detail::io::is_row(std::string_view line)
   {
     line = trimmed(line);
@@ -378,7 +367,7 @@ namespace nearfield
     line_cursor lines(rows, lines_before);
     reader.read_head(lines);
     auto points = reader.read_rows(lines);
-    describe(reader, report);
+    reader.describe(report);
     return points;
   }
 
@@ -407,7 +396,7 @@ namespace nearfield
       {
         column_reader of_part(reader);
         auto points = of_part.read_rows(line_cursor(rows, lines.line()));
-        describe(of_part, report);
+        of_part.describe(report);
         return points;
       }
       catch (error const&) // which counts lines from the wrong one

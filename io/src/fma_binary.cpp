@@ -142,11 +142,7 @@ namespace nearfield::detail::io
     auto const file = recognise(head, from.size(), from.name(), options);
     auto const box = read_box(head, from.name(), file);
     auto const map = map_of(file.header);
-    if (report)
-    {
-      *report = {.format = "FMA, binary"};
-      describe(map, *report);
-    }
+    describe(map, "FMA, binary", report);
     binary_table table{file.n_points, file.records_offset(), file.record_size()};
     auto const size = static_cast<std::size_t>(file.header.sizeof_real);
     for (std::size_t k = 0; k < file.header.n_values; ++k)

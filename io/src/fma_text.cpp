@@ -237,11 +237,7 @@ namespace nearfield
     if (is_binary_fma(content)) return read_fma_binary({content, name}, {}, options, report);
     check_options(options, name, {});
     fma_text_reader reader(without_mark(content, name), name, options);
-    if (report)
-    {
-      *report = {.format = "FMA, text"};
-      describe(map_of(reader.header()), *report);
-    }
+    describe(map_of(reader.header()), "FMA, text", report);
     return reader.points();
   }
 }

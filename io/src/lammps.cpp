@@ -75,12 +75,8 @@ namespace nearfield
 
       void describe(file_report& report) const
       {
-        report.format = "LAMMPS data";
-        if (atoms_)
-        {
-          report.format += ", " + atoms_->style;
-          detail::io::describe(atoms_->map, report);
-        }
+        report = {.format = "LAMMPS data"};
+        if (atoms_) detail::io::describe(atoms_->map, "LAMMPS data, " + atoms_->style, &report);
         if (has_velocities_)
         {
           report.velocities = {"section Velocities"};
@@ -354,11 +350,7 @@ namespace nearfield
     check_options(options, name, {.columns = true, .atom_style = true});
     lammps_reader reader(name, options);
     auto points = reader.read(content);
-    if (report)
-    {
-      *report = {};
-      reader.describe(*report);
-    }
+    if (report) reader.describe(*report);
     return points;
   }
 }

@@ -98,11 +98,7 @@ namespace nearfield
     auto points = read_rows(
         file, part, {head.rows(), head.begin, is_row_major ? head.record_size : 0, columns.places},
         map);
-    if (report)
-    {
-      *report = {.format = is_of_records ? "NumPy records" : "NumPy array"};
-      describe(map, *report);
-    }
+    describe(map, is_of_records ? "NumPy records" : "NumPy array", report);
     return points;
   }
 

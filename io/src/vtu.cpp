@@ -142,6 +142,14 @@ namespace nearfield
                    [&](std::string& bytes) { bytes.append(n, '\x01'); }); // VTK_VERTEX
       out += "      </Cells>\n";
     }
+
+    // The begin of a file of the grid, all of it or its pieces.
+    std::string start_of_file(std::string const& grid, char const* attribute = "")
+    {
+      return "<?xml version=\"1.0\"?>\n<VTKFile type=\"" + grid +
+             "\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <" + grid +
+             attribute + ">\n";
+    }
   }
 
   std::string format_pvtu(point_set const& points, std::vector<std::string> const& pieces,
@@ -151,10 +159,7 @@ namespace nearfield
     {
       return "      <P" + attributes(type_name(options.precision), name, components) + "/>\n";
     };
-    std::string out = "<?xml version=\"1.0\"?>\n"
-                      "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" "
-                      "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
-                      "  <PUnstructuredGrid GhostLevel=\"0\">\n    <PPoints>\n" +
+    std::string out = start_of_file("PUnstructuredGrid", " GhostLevel=\"0\"") + "    <PPoints>\n" +
                       array("Points", 3) + "    </PPoints>\n    " +
                       start_of_point_data("PPointData", points);
     auto const fields = fields_of(points);
@@ -169,12 +174,8 @@ namespace nearfield
   {
     check_writable(points, options);
     auto const n = std::to_string(points.size());
-    std::string out = "<?xml version=\"1.0\"?>\n"
-                      "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
-                      "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
-                      "  <UnstructuredGrid>\n"
-                      "    <Piece NumberOfPoints=\"" +
-                      n + "\" NumberOfCells=\"" + n + "\">\n";
+    std::string out = start_of_file("UnstructuredGrid") + "    <Piece NumberOfPoints=\"" + n +
+                      "\" NumberOfCells=\"" + n + "\">\n";
     append_points(out, points, options.precision);
     append_vertices(out, points.size());
     out += "    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n";

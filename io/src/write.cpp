@@ -32,29 +32,23 @@ namespace nearfield
       double needed = 0;
       for (std::size_t a = 0; a < points.positions.size(); ++a)
       {
-        auto const& column = points.positions[a];
-        double lower = 0, upper = 0;
+        std::pair<double, double> ends{0, 0};
         if (options.part && !is_empty)
-        {
-          lower = rounded(options.part->lower[a]);
-          upper = rounded(options.part->upper[a]);
-        }
+          ends = {options.part->lower[a], options.part->upper[a]};
         else if (!is_empty)
         {
+          auto const& column = points.positions[a];
           auto const [least, greatest] = std::minmax_element(column.begin(), column.end());
-          lower = rounded(*least);
-          upper = rounded(*greatest);
+          ends = {*least, *greatest};
         }
+        auto const lower = rounded(ends.first), upper = rounded(ends.second);
         auto const centre = rounded(points.box ? points.box->centre[a] : lower / 2 + upper / 2);
         box.centre.push_back(centre);
         needed = std::max({needed, centre - lower, upper - centre});
       }
-      if (points.box && (is_empty || !is_narrow))
-        box.half_width = points.box->half_width;
-      else if (points.box)
-        box.half_width = std::max(points.box->half_width, needed);
-      else
-        box.half_width = needed > 0 ? needed : 1;
+      box.half_width = !points.box              ? (needed > 0 ? needed : 1)
+                       : is_narrow && !is_empty ? std::max(points.box->half_width, needed)
+                                                : points.box->half_width;
 
       double const largest =
           is_narrow ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
