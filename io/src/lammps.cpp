@@ -258,7 +258,6 @@ namespace nearfield
           fail("the velocity of atom " + std::to_string(id) + " twice",
                "a unique id for each atom");
         seen_[found->row] = true;
-        ++n_velocities_;
         for (std::size_t a = 0; a < 3; ++a)
           add_component(a, read_finite(fields_[a + 1], where(), "a velocity"), found->row);
       }
@@ -306,8 +305,9 @@ namespace nearfield
           fail("the end of the file without an Atoms section",
                "the " + count_of(*announced_, "atom") + " of the header");
         finish_atoms();
-        if (has_velocities_ && n_velocities_ != points_.size())
-          fail("the velocities of " + count_of(n_velocities_, "atom"),
+        auto const n_seen = static_cast<std::size_t>(std::count(seen_.begin(), seen_.end(), true));
+        if (has_velocities_ && n_seen != points_.size())
+          fail("the velocities of " + count_of(n_seen, "atom"),
                "those of all " + std::to_string(points_.size()));
         if (!atoms_ || masses_.empty() || !atoms_->map.masses.empty()) return;
         lacks_types_ = atoms_->type == atoms_->map.names.size();
@@ -336,7 +336,6 @@ namespace nearfield
       std::map<std::string, std::int64_t, std::less<>> labels_;
       std::map<std::int64_t, double> masses_;
       std::vector<bool> seen_; ///< which atoms have a velocity
-      std::size_t n_velocities_ = 0;
       bool has_velocities_ = false, has_images_ = false, has_spins_ = false, has_box_ = false,
            lacks_types_ = false;
       periodic_cell cell_{.from = "xlo xhi"};

@@ -45,23 +45,18 @@ namespace nearfield
     }
 
     // The extension must match the content, so that a misnamed file is not read as something else.
-    point_set read_fma_text(input_file const& file, file_part const& part,
-                            read_options const& options, file_report* report)
-    {
-      if (is_binary_fma(file.start()))
-        fail_at_line(file.name(), 1, "a binary file",
-                     "text (.fma; the name of a binary ends in .bfma)");
-      return read_whole<parse_fma>(file, part, options, report);
-    }
-
-    point_set read_bfma(input_file const& file, file_part const& part, read_options const& options,
-                        file_report* report)
+    template <bool is_binary>
+    point_set read_fma(input_file const& file, file_part const& part, read_options const& options,
+                       file_report* report)
     {
       auto const start = file.start();
-      if (!is_binary_fma(start))
+      if (is_binary && !is_binary_fma(start))
         fail_at_byte(file.name(), 0, in_quotes(start.substr(0, 4)),
                      "sizeof_real = 4 or 8 in binary (.bfma; the name of a text ends in .fma)");
-      return read_fma_binary(file, part, options, report);
+      if (!is_binary && is_binary_fma(start))
+        fail_at_line(file.name(), 1, "a binary file",
+                     "text (.fma; the name of a binary ends in .bfma)");
+      return (is_binary ? read_fma_binary : read_whole<parse_fma>)(file, part, options, report);
     }
 
     point_set read_xyz(input_file const& file, file_part const& part, read_options const& options,
@@ -88,8 +83,8 @@ namespace nearfield
       {
         return ((extension == known) || ...);
       };
-      if (is_one_of(".fma")) return read_fma_text;
-      if (is_one_of(".bfma")) return read_bfma;
+      if (is_one_of(".fma")) return read_fma<false>;
+      if (is_one_of(".bfma")) return read_fma<true>;
       if (is_one_of(".pqr")) return read_whole<parse_pqr>;
       if (is_one_of(".npy")) return read_npy;
       if (is_one_of(".csv", ".tsv", ".txt", ".dat")) return read_columns;
@@ -137,8 +132,9 @@ namespace nearfield
                     " (--format), expected one of: fma bfma pqr lammps csv xyz npy");
       refuse_foreign(name, without_gz(path), {});
       std::error_code ignored;
-      if (std::filesystem::is_directory(path, ignored)) input_file{path}; // which says so
-      if (std::filesystem::is_regular_file(path, ignored))
+      if (auto const type = std::filesystem::status(path, ignored).type();
+          type == std::filesystem::file_type::regular ||
+          type == std::filesystem::file_type::directory)
         refuse_foreign(name, path, input_file(path).start());
       throw error(printable(name) + ": found extension " + in_quotes(extension) + ", expected " +
                   formats + ", or --format csv (xyz, lmp ...) for what it holds");
