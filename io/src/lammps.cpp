@@ -40,8 +40,10 @@ namespace nearfield
     {
     public:
       lammps_reader(std::string const& name, read_options const& options)
-          : name_(name), options_(options), coordinates_(points_, options)
-      {}
+          : name_(name), options_(options)
+      {
+        points_.positions.resize(3);
+      }
 
       point_set read(std::string_view content)
       {
@@ -70,6 +72,7 @@ namespace nearfield
             add_label();
         }
         finish(lines.line());
+        make_planar(points_, options_);
         return std::move(points_);
       }
 
@@ -118,17 +121,11 @@ namespace nearfield
           if (!announced_)
             fail("an Atoms section without a count before it", "a header line '<count> atoms'");
           atoms_ = columns_of_atoms(comment, options_, where());
-          points_.inputs.resize(atoms_->map.inputs.size());
-          points_.input_names = atoms_->map.input_names;
-          points_.velocities.resize(atoms_->map.velocities.empty() ? 0 : n_axes());
-          points_.outputs.resize(atoms_->map.outputs.size());
-          points_.output_names = atoms_->map.output_names;
+          points_ = empty_set(atoms_->map);
         }
         else if (!is_read && !is_second)
           left_out_.push_back("section " + printable(text));
       }
-
-      [[nodiscard]] std::size_t n_axes() const { return static_cast<std::size_t>(points_.dim); }
 
       void read_header()
       {
@@ -202,7 +199,7 @@ namespace nearfield
         for (auto c = n; c < fields_.size(); ++c) has_images_ |= integer(c, "an image flag") != 0;
         auto const row = points_.size();
         auto const& x = map.positions;
-        coordinates_.add(fields_[x[0]], fields_[x[1]], fields_[x[2]], where());
+        add_point(points_, fields_[x[0]], fields_[x[1]], fields_[x[2]], options_, where());
         for (std::size_t k = 0; k < map.inputs.size(); ++k)
           points_.inputs[k].push_back(read_finite(fields_[map.inputs[k]], where(), "the charge"));
         for (std::size_t a = 0; a < map.velocities.size(); ++a)
@@ -218,13 +215,9 @@ namespace nearfield
 
       void add_component(std::size_t axis, double value, std::size_t row)
       {
-        if (axis == n_axes())
-        {
-          if (value != 0)
-            fail("the velocity " + detail::number_text(value) + " along z",
-                 "0, " + because_of_2d(options_));
-          return;
-        }
+        if (axis == 2 && options_.dim == 2 && value != 0)
+          fail("the velocity " + detail::number_text(value) + " along z",
+               "0, " + because_of_2d(options_));
         auto& column = points_.velocities[axis];
         if (column.size() <= row) column.resize(row + 1);
         column[row] = value;
@@ -242,7 +235,7 @@ namespace nearfield
                  "a column of --columns with the name id, to find its atoms");
           finish_atoms();
           has_velocities_ = true;
-          points_.velocities.assign(n_axes(), std::vector<double>(points_.size()));
+          points_.velocities.assign(3, std::vector<double>(points_.size()));
           seen_.assign(points_.size(), false);
         }
         if (fields_.size() < 4) fail(count_of(fields_.size(), "field"), "an id, vx, vy and vz");
@@ -325,7 +318,6 @@ namespace nearfield
       std::string const& name_;
       read_options const& options_;
       point_set points_;
-      three_coordinates coordinates_;
       std::size_t line_ = 0; ///< the present one
       std::vector<std::string_view> fields_;
       std::string section_; ///< empty in the header

@@ -150,7 +150,7 @@ namespace nearfield
     point_set points;
     points.inputs.resize(1);
     points.input_names = {"q"};
-    three_coordinates coordinates(points, options);
+    points.positions.resize(3);
     line_cursor lines(without_mark(content, name));
     std::size_t const n_models = count_models(lines),
                       chosen = check_frame(options, n_models, name, "model");
@@ -195,7 +195,7 @@ namespace nearfield
                          " as in the first ATOM line, or one more or fewer with the chain");
         fields.erase(fields.begin(), fields.end() - 5);
       }
-      coordinates.add(fields[0], fields[1], fields[2], where);
+      add_point(points, fields[0], fields[1], fields[2], options, where);
       points.inputs[0].push_back(read_finite(fields[3], where, "the charge"));
       read_finite(fields[4], where, "the radius");
     }
@@ -204,6 +204,7 @@ namespace nearfield
     if (are_of_pdb)
       fail_at_line(name, first_line, "rows of PDB, with occupancy and temperature factor",
                    "charge and radius: convert it to .pqr by PDB2PQR");
+    make_planar(points, options);
     if (!report) return points;
     *report = {.format = "PQR",
                .positions = {"x", "y", "z"},

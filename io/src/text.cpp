@@ -316,19 +316,22 @@ namespace nearfield::detail::io
     if (n > 1) report.left_out.push_back(std::to_string(n - 1) + " of " + count_of(n, noun));
   }
 
-  void three_coordinates::add(std::string_view x, std::string_view y, std::string_view z,
-                              place const& where)
+  void add_point(point_set& points, std::string_view x, std::string_view y, std::string_view z,
+                 read_options const& options, place const& where)
   {
-    double const last = read_finite(z, where, "z");
-    if (planar_)
-    {
-      if (points_.positions[0].empty()) z_ = last;
-      if (last != z_)
-        where.fail(in_quotes(z) + " for z", "the z of the first point, " + because_of_2d(options_));
-    }
-    else
-      points_.positions[2].push_back(last);
-    points_.positions[0].push_back(read_finite(x, where, "x"));
-    points_.positions[1].push_back(read_finite(y, where, "y"));
+    auto& of_z = points.positions[2];
+    of_z.push_back(read_finite(z, where, "z"));
+    if (options.dim == 2 && of_z.back() != of_z[0])
+      where.fail(in_quotes(z) + " for z", "the z of the first point, " + because_of_2d(options));
+    points.positions[0].push_back(read_finite(x, where, "x"));
+    points.positions[1].push_back(read_finite(y, where, "y"));
+  }
+
+  void make_planar(point_set& points, read_options const& options)
+  {
+    if (options.dim != 2) return;
+    points.dim = 2;
+    points.positions.resize(2);
+    if (!points.velocities.empty()) points.velocities.resize(2);
   }
 }

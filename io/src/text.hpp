@@ -187,24 +187,10 @@ namespace nearfield::detail::io
   /// "2 of 3 frames", those that are left out; none of 1.
   void leave_out_frames(std::size_t n, std::string_view noun, file_report& report);
 
-  /// Adds the points of a format with three coordinates to `points`. With options.dim = 2 all z must be
-  /// equal.
-  class three_coordinates
-  {
-  public:
-    three_coordinates(point_set& points, read_options const& options)
-        : points_(points), options_(options), planar_(options.dim == 2)
-    {
-      points.dim = planar_ ? 2 : 3;
-      points.positions.resize(static_cast<std::size_t>(points.dim));
-    }
+  /// Adds a point of a format with three coordinates. With options.dim = 2, z must be that of the first point.
+  void add_point(point_set& points, std::string_view x, std::string_view y, std::string_view z,
+                 read_options const& options, place const& where);
 
-    void add(std::string_view x, std::string_view y, std::string_view z, place const& where);
-
-  private:
-    point_set& points_;
-    read_options const& options_;
-    bool planar_;
-    double z_ = 0;
-  };
+  /// Leaves out the third component of positions and velocities if options.dim = 2.
+  void make_planar(point_set& points, read_options const& options);
 }
