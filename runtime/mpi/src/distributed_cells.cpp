@@ -50,9 +50,9 @@ namespace nearfield::starpu_mpi
       for (int a = 0; a < Dim; ++a)
       {
         if (!has_wide_cells(grid, options, a)) continue;
-        this_thread here;
         detail::axis_of_ranks const axis(
-            all, here, detail::bits_of_axis<T, Dim>(all, std::span(&points, 1), a), crowd_of_cell);
+            all, threads_or_here(nullptr),
+            detail::bits_of_axis<T, Dim>(all, std::span(&points, 1), a), crowd_of_cell);
         leave_gaps_out(
             grid, options, a, axis.spacing(), [&](double length) { return axis.gaps(length); },
             pieces[a]);
@@ -66,7 +66,7 @@ namespace nearfield::starpu_mpi
                                             std::uint64_t end)
     {
       std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, {keys}, end);
-      this_thread here;
+      executor& here = threads_or_here(nullptr);
       auto const arrived = detail::keys_here(all, here, {keys}, by_points);
       occupied_cells const cells = cells_of(here, arrived.front());
       std::vector<std::uint64_t> weights;

@@ -73,8 +73,7 @@ namespace nearfield::starpu_mpi::detail
   void add_to_rows(executor* on, distributed_cells<T, Dim> const& cells, bool sorted,
                    coo<T, Dim> const& border, csr<T, Dim>& rows)
   {
-    this_thread here;
-    executor& threads = on ? *on : here;
+    executor& threads = threads_or_here(on);
     loop_parts const loop = cut(threads, rows.size(), 256, 4);
     if (border.size() > 0)
     {

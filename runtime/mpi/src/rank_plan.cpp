@@ -208,8 +208,7 @@ namespace nearfield::starpu_mpi::detail
       auto const with_targets = groups_with(leaves.targets, first),
                  with_sources = groups_with(leaves.sources, first);
       bool can_run = true;
-      this_thread here;
-      row_maker const rows_of(leaves, form, on ? *on : here);
+      row_maker const rows_of(leaves, form, threads_or_here(on));
       auto const make =
           [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
       {

@@ -111,8 +111,7 @@ namespace nearfield::starpu_mpi::detail
     bool is_complete = false;
     std::size_t me = 0; ///< this rank
 
-    [[nodiscard]] executor& threads() { return given_threads ? *given_threads : here; }
-    this_thread here;
+    [[nodiscard]] executor& threads() const { return threads_or_here(given_threads); }
 
     /// Calls f(i) for i < n, on all threads. That of a few thousand points would take longer with them.
     template <class F>
