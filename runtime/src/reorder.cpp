@@ -2,7 +2,7 @@
 
 #include "columns.hpp"
 
-#include <nearfield/tree/permutation.hpp>
+#include <nearfield/core/permute.hpp>
 
 #include <algorithm>
 #include <string>
@@ -22,19 +22,6 @@ namespace nearfield::starpu::detail
               .is_counted = false};
     }
 
-    /// chunk(i, c) = from[c][order[i]]
-    template <class T>
-    void gather_columns(strided<T const, run_time_columns> const& from,
-                        std::span<index_type const> order, columns<T> const& chunk)
-    {
-      for (int c = 0; c < from.columns().width(); ++c)
-      {
-        auto const column = from[c];
-        T* const out = chunk[c];
-        for (std::size_t i = 0; i < order.size(); ++i) out[i] = column[order[i]];
-      }
-    }
-
     template <class T>
     class collect : public codelet
     {
@@ -43,11 +30,14 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
-        columns<T> const chunk(task.buffers[0], argument.from.columns().width());
-        if (!argument.points) return gather_columns(argument.from, argument.order, chunk);
-        for (int c = 0; c < argument.from.columns().width(); ++c)
-          for (index_type i = 0; i < argument.points->size(); ++i)
-            chunk[c][i] = argument.from[c][argument.points->begin + i];
+        int const n_columns = argument.from.columns().width();
+        columns<T> const chunk(task.buffers[0], n_columns);
+        for (int c = 0; c < n_columns; ++c)
+          if (!argument.points)
+            nearfield::detail::take_in_order(argument.order, argument.from[c], chunk[c]);
+          else
+            for (index_type i = 0; i < argument.points->size(); ++i)
+              chunk[c][i] = argument.from[c][argument.points->begin + i];
       }
     };
 
@@ -86,15 +76,10 @@ namespace nearfield::starpu::detail
             T const* const from = halo[c] + piece.halo_begin;
             for (index_type i = 0; i < piece.size; ++i) sum[i] += from[i];
           }
-          auto const add = [](T& to, T sum)
-          {
-            to += sum;
-          };
           if (what.accumulate)
-            nearfield::detail::put_in_order(what.order, sums, what.to[c], add);
+            nearfield::detail::put_in_order(what.order, sums, what.to[c], nearfield::detail::add{});
           else
-            nearfield::detail::put_in_order(what.order, sums, what.to[c],
-                                            nearfield::detail::assign{});
+            nearfield::detail::put_in_order(what.order, sums, what.to[c]);
         }
       }
 

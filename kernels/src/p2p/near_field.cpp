@@ -5,6 +5,7 @@
 #include "plan.hpp"
 
 #include <nearfield/core/parallel.hpp>
+#include <nearfield/core/permute.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -94,16 +95,6 @@ namespace nearfield::detail
 
   namespace
   {
-    /// Calls f(begin, end) for parts of [0, n), on the threads of `on` or on the calling one.
-    template <class F>
-    void for_parts(executor* on, std::size_t n, F const& f)
-    {
-      constexpr std::size_t least = std::size_t(1) << 15;
-      executor& threads = threads_or_here(on);
-      for_each_part(threads, cut(threads, n, least, 4),
-                    [&](int, std::size_t begin, std::size_t end) { f(begin, end); });
-    }
-
     /// Columns in the order of boxes, made from those of a view that `order` indexes.
     template <class T>
     class sorted_columns
@@ -112,22 +103,13 @@ namespace nearfield::detail
       /// Copies the columns, or leaves their values to be set later.
       sorted_columns(executor* on, std::span<index_type const> order,
                      any_columns<T const> const& from, bool copies = true)
-          : on_(on), order_(order), values_(std::make_unique_for_overwrite<T[]>(
-                                        order.size() * static_cast<std::size_t>(width_of(from))))
+          : on_(threads_or_here(on)), order_(order),
+            values_(std::make_unique_for_overwrite<T[]>(order.size() *
+                                                        static_cast<std::size_t>(width_of(from))))
       {
         for (int c = 0; c < width_of(from); ++c)
           columns_.push_back(values_.get() + static_cast<std::size_t>(c) * order.size());
-        if (!copies) return;
-        for_parts(on_, order.size(),
-                  [&](std::size_t begin, std::size_t end)
-                  {
-                    for (int c = 0; c < width_of(from); ++c)
-                    {
-                      auto const column = from[c];
-                      T* const to = columns_[c];
-                      for (std::size_t i = begin; i < end; ++i) to[i] = column[order[i]];
-                    }
-                  });
+        if (copies) gather_columns(on_, order, width_of(from), from, columns_.data());
       }
 
       [[nodiscard]] any_columns<T> view() const
@@ -137,20 +119,11 @@ namespace nearfield::detail
       /// Copies the columns back.
       void copy_to(any_columns<T> const& to) const
       {
-        for_parts(on_, order_.size(),
-                  [&](std::size_t begin, std::size_t end)
-                  {
-                    for (int c = 0; c < width_of(to); ++c)
-                    {
-                      auto const column = to[c];
-                      T const* const from = columns_[c];
-                      for (std::size_t i = begin; i < end; ++i) column[order_[i]] = from[i];
-                    }
-                  });
+        scatter_columns(on_, order_, width_of(to), columns_.data(), to);
       }
 
     private:
-      executor* on_;
+      executor& on_;
       std::span<index_type const> order_;
       std::unique_ptr<T[]> values_;
       std::vector<T*> columns_;
