@@ -88,6 +88,17 @@ namespace nearfield::detail
       return plan;
     }
 
+    /// Room for what add_box() and close_box() add for boxes [first, last).
+    void leave_room(task_list& list, interaction_list const& from, index_type first,
+                    index_type last)
+    {
+      std::size_t const n = last - first, n_ranges = from.offsets[last] - from.offsets[first];
+      list.box_offsets.reserve(n + 1);
+      list.range_offsets.reserve(n + 1);
+      list.own.reserve(n);
+      list.ranges.reserve(n_ranges + n_ranges / 8); // some are cut in two
+    }
+
     void add_box(task_list& list, boxes const& targets, index_type b, source_range const& own)
     {
       list.head.n_targets += targets.count(b);
@@ -177,6 +188,7 @@ namespace nearfield::detail
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       builder.list.shifts = groups.full.shifts;
+      leave_room(builder.list, groups.full, groups.first_leaf[g], groups.first_leaf[g + 1]);
       std::vector<source_range> own;
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
       {
@@ -289,6 +301,7 @@ namespace nearfield::detail
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
       list.shifts = groups.half.shifts;
+      leave_room(list, groups.half, groups.first_leaf[g], groups.first_leaf[g + 1]);
       std::vector<point_interval> const& halo = halos[g] =
           cut_at_chunks(halo_of(groups, g, plan.source_chunks.size()), plan.source_chunks);
 

@@ -1,7 +1,5 @@
 #include "task_list.hpp"
 
-#include <cstring>
-
 namespace nearfield::detail
 {
   namespace
@@ -14,9 +12,8 @@ namespace nearfield::detail
     void append(std::vector<std::byte>& to, Range const& values)
     {
       if (values.empty()) return;
-      std::size_t const at = to.size(), bytes = values.size() * sizeof(values[0]);
-      to.resize(at + bytes);
-      std::memcpy(to.data() + at, values.data(), bytes);
+      auto const* const first = reinterpret_cast<std::byte const*>(values.data());
+      to.insert(to.end(), first, first + values.size() * sizeof(values[0]));
     }
 
     template <class T>
@@ -36,6 +33,11 @@ namespace nearfield::detail
     head.n_items = static_cast<index_type>(items.size());
     head.n_shifts = static_cast<index_type>(shifts.size());
     std::vector<std::byte> packed;
+    auto const bytes = [](auto const&... parts)
+    {
+      return ((parts.size() * sizeof(parts[0])) + ...);
+    };
+    packed.reserve(bytes(shifts, box_offsets, range_offsets, own, ranges, sets, items));
     append(packed, shifts);
     append(packed, box_offsets);
     append(packed, range_offsets);
