@@ -111,8 +111,10 @@ namespace nearfield::app
     /// The same, without a word.
     void commit()
     {
-      if (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||
-          std::fflush(stdout) != 0)
+      bool const prints = !to_print_.empty();
+      if (prints &&
+          (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||
+           std::fflush(stdout) != 0))
         refuse_output();
       for (output& each : files_) each.file.commit();
     }

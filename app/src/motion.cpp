@@ -10,41 +10,47 @@ namespace nearfield::app
 {
   namespace
   {
-    // In the host's memory: near fields of trees of the present positions, by all of the program's back-ends.
     class host_motion final : public motion
     {
     public:
-      host_motion(run_options const& options, execution_options const& step, named_points& of,
-                  cut_options const& cut, std::vector<double>&& factors)
-          : options_(options), step_(step), of_(of), cut_(cut), factors_(std::move(factors)),
-            runtime_(keep_running(step)),
-            loop_(
-                of.points, [this](point_set& points) { accelerate(points); }, options.motion->dt)
+      host_motion(ranks const& all, named_points& of, double dt, std::vector<double>&& factors,
+                  std::function<run_result()>&& near_field,
+                  std::function<void(run_result&)>&& finish)
+          : all_(all), of_(of), factors_(std::move(factors)), near_field_(std::move(near_field)),
+            finish_(std::move(finish)), loop_(
+                                            of.points, [this](point_set&) { accelerate(); }, dt)
       {}
 
       void step() override { loop_.step(); }
       void fetch() override {}
+      void finish() override
+      {
+        if (finish_) finish_(last());
+      }
 
     private:
-      // Sets the outputs of the points.
-      void accelerate(point_set& points)
+      void accelerate()
       {
         auto const start = std::chrono::steady_clock::now();
-        check_finite(of_, points.positions, "coordinate");
-        // the one place that makes a tree and sums over it
-        auto field = compute(options_, step_, of_, nullptr, cut_);
-        points.outputs = std::move(field.outputs);
-        scale_to_accelerations(of_, factors_);
+        all_.attempt([&] { check_finite(of_, of_.points.positions, "coordinate"); });
+        auto field = near_field_();
+        all_.attempt(
+            [&]
+            {
+              of_.points.outputs = std::move(field.outputs);
+              for (auto& column : of_.points.outputs)
+                for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors_[i];
+              check_finite(of_, of_.points.outputs, "acceleration");
+            });
         count(std::move(field), seconds_since(start));
       }
 
-      run_options const& options_;
-      execution_options step_;
+      ranks const& all_;
       named_points& of_;
-      cut_options const& cut_;
       std::vector<double> factors_;
-      std::shared_ptr<void> runtime_; // before the loop, which starts at once
-      leapfrog loop_;
+      std::function<run_result()> near_field_;
+      std::function<void(run_result&)> finish_;
+      leapfrog loop_; // the last: it starts at once
     };
   }
 
@@ -82,19 +88,12 @@ namespace nearfield::app
                       error_kind::invalid_data);
   }
 
-  void scale_to_accelerations(named_points& of, std::vector<double> const& factors)
+  std::unique_ptr<motion> make_host_motion(ranks const& all, named_points& of, double dt,
+                                           std::vector<double> factors,
+                                           std::function<run_result()> near_field,
+                                           std::function<void(run_result&)> finish)
   {
-    for (auto& column : of.points.outputs)
-      for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors[i];
-    check_finite(of, of.points.outputs, "acceleration");
-  }
-
-  std::unique_ptr<motion> make_motion(run_options const& options, execution_options const& step,
-                                      named_points& of, cut_options const& cut,
-                                      std::vector<double> factors)
-  {
-    if (step.backend == backend::cuda && gpu_alone(step))
-      return make_gpu_motion(options, step, of, cut, std::move(factors));
-    return std::make_unique<host_motion>(options, step, of, cut, std::move(factors));
+    return std::make_unique<host_motion>(all, of, dt, std::move(factors), std::move(near_field),
+                                         std::move(finish));
   }
 }

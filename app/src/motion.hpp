@@ -4,8 +4,8 @@
 
 #include <nearfield/core/error.hpp>
 
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace nearfield::app
@@ -42,15 +42,13 @@ namespace nearfield::app
   void check_finite(named_points const& of, std::vector<std::vector<double>> const& columns,
                     char const* what);
 
-  /// Makes accelerations of the outputs, which are near fields. Throws nearfield::error as check_finite().
-  void scale_to_accelerations(named_points& of, std::vector<double> const& factors);
-
-  /// What moves `of` from its present state: the points, which outlive it, have accelerations then. `factors` are those
-  /// from near fields to accelerations. `step` says where: on a GPU alone, points stay there.
-  std::unique_ptr<motion> make_motion(run_options const& options, execution_options const& step,
-                                      named_points& of, cut_options const& cut,
-                                      std::vector<double> factors);
-  /// The same for a GPU alone.
+  /// What moves `of`, which outlives it, in the host's memory. `near_field()` gives that of the present positions; `factors`
+  /// make accelerations of its outputs. `finish` completes the report.
+  std::unique_ptr<motion> make_host_motion(ranks const& all, named_points& of, double dt,
+                                           std::vector<double> factors,
+                                           std::function<run_result()> near_field,
+                                           std::function<void(run_result&)> finish = {});
+  /// The same on a GPU alone, where the points stay.
   std::unique_ptr<motion> make_gpu_motion(run_options const& options, execution_options const& step,
                                           named_points& of, cut_options const& cut,
                                           std::vector<double> factors);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "ranks.hpp"
 #include "rounding.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -128,6 +129,18 @@ namespace nearfield::app
     for (std::size_t d = 0; d < extents.size(); ++d)
       origins.push_back(d < period.size() && period[d] > 0 ? 0 : rounding_origin(extents[d]));
     return origins;
+  }
+
+  /// Those of the points of all ranks in precision T: zeros in double. Collective.
+  template <class T>
+  std::vector<double> rounding_origins(ranks const& all, executor& on, named_points const& targets,
+                                       named_points const* sources,
+                                       std::vector<double> const& period)
+  {
+    if (std::is_same_v<T, double>) return std::vector<double>(targets.points.positions.size());
+    auto extents = extents_of(on, targets, sources);
+    for (extent& each : extents) each = {all.least(each.lower), all.greatest(each.upper)};
+    return rounding_origins(extents, period);
   }
 
   inline bool has_origin(std::span<double const> origin)
@@ -278,10 +291,8 @@ namespace nearfield::app
         : targets_(targets), sources_(sources), cut_(cut),
           builder_(builder ? std::move(builder) : std::make_shared<threads>(1))
     {
-      if (std::is_same_v<T, double>)
-        cut_.origin.emplace(Dim);
-      else if (!cut_.origin)
-        cut_.origin = rounding_origins(extents_of(*builder_, targets, sources), cut_.period);
+      if (std::is_same_v<T, double> || !cut_.origin)
+        cut_.origin = rounding_origins<T>(ranks(), *builder_, targets, sources, cut_.period);
     }
 
     [[nodiscard]] std::size_t size() const { return targets_.points.size(); }

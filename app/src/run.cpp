@@ -1,11 +1,10 @@
 #include "run.hpp"
-#include "commands.hpp"
-#include "compute.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
+#include "output.hpp"
 #include "summary.hpp"
 #include "taken.hpp"
 #include "time_loop.hpp"
@@ -62,7 +61,6 @@ namespace nearfield::app
                                  .format = is_alike ? options.format : "",
                                  .part = part},
                                 &from.report);
-      if (!part) refuse_no_rows(from, from.points.size());
       return from;
     }
 
@@ -79,17 +77,18 @@ namespace nearfield::app
                   error_kind::invalid_data);
     }
 
-    // INPUT and, if there is one, the file of --sources. read_file(path, read) gives what read() does for a file.
-    template <class ReadFile>
-    std::pair<named_points, std::optional<named_points>> read_both(run_options const& options,
-                                                                   ReadFile const& read_file)
+    // INPUT and, if there is one, the file of --sources.
+    std::pair<named_points, std::optional<named_points>> read_both(ranks const& all,
+                                                                   run_options const& options)
     {
-      auto targets = read_file(
-          options.input, [&](std::optional<file_part> const& part)
-          { return read(options, options.input, options.dim, "", options.columns, part); });
+      auto targets =
+          read_part(all, options.input,
+                    [&](std::optional<file_part> const& part) {
+                      return read(options, options.input, options.dim, "", options.columns, part);
+                    });
       std::optional<named_points> sources;
       if (options.sources)
-        sources = read_file(*options.sources,
+        sources = read_part(all, *options.sources,
                             [&](std::optional<file_part> const& part)
                             {
                               auto from = read(options, *options.sources, targets.points.dim,
@@ -144,59 +143,75 @@ namespace nearfield::app
                                  1)
                   << ", which --check allows; --precision f64 keeps them" << std::endl;
     }
-  }
 
-  void check_motion(run_options const& options)
-  {
-    if (options.motion && !can_hold_velocities(*options.output))
-      throw error("--output: " + options.output->string() +
-                  " cannot hold velocities; give .csv, .vtu or .xyz");
-  }
-
-  void check_frames(run_options const& options)
-  {
-    if (!options.motion || !options.motion->frames) return;
-    std::vector<std::filesystem::path> others{options.input};
-    if (options.json) others.push_back(*options.json);
-    frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
-  }
-
-  void check_early(run_options const& options)
-  {
-    check_interaction(options.interaction, options.dim);
-    check_squares(options);
-    check_devices(options.step);
-    if (options.output)
+    // Needs no input file. Starts CUDA, if it is asked for.
+    void check_early(ranks const& all, run_options const& options)
     {
-      check_writable_format(*options.output);
-      check_output("--output", *options.output, {options.input, options.sources});
-      check_motion(options);
+      check_interaction(options.interaction, options.dim);
+      check_squares(options);
+      check_devices(options.step);
+      std::vector<std::filesystem::path> outputs;
+      if (options.output)
+      {
+        check_writable_format(*options.output);
+        outputs = files_of(all, *options.output);
+        auto const json = all.size() > 1 ? options.json : std::nullopt; // also for pieces
+        for (auto const& path : outputs)
+          check_output("--output", path, {options.input, options.sources, json});
+        if (options.motion && !can_hold_velocities(*options.output))
+          throw error("--output: " + options.output->string() +
+                      " cannot hold velocities; give .csv, .vtu or .xyz");
+      }
+      if (options.json && all.is_first())
+      {
+        check_output("--json", *options.json, {options.input, options.sources});
+        for (auto const& path : outputs) check_output("--json", *options.json, {path});
+      }
+      if (options.motion && options.motion->frames && all.is_first())
+      {
+        std::vector<std::filesystem::path> others{options.input};
+        if (options.json) others.push_back(*options.json);
+        for (auto const& named : {*options.output, file_of_first(all, *options.output)})
+          frame_files(named, *options.motion->frames, options.motion->steps).check(others);
+      }
+      if (options.step.backend != backend::scalar) (void)selected_isa();
     }
-    if (options.json)
-      check_output("--json", *options.json, {options.input, options.sources, options.output});
-    check_frames(options);
-    if (options.step.backend != backend::scalar) (void)selected_isa();
+
+    // Of all ranks.
+    void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
+    {
+      std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), n = 0;
+      for (auto const& column : result.outputs)
+        for (std::size_t i = 0; i < column.size(); ++i)
+          if (!std::isfinite(column[i]))
+          {
+            first = std::min(first, first_here + i);
+            ++n;
+          }
+      result.first_not_finite = all.least(first);
+      result.not_finite = all.sum(n);
+    }
   }
 
   exit_status run(run_host& on, run_options const& asked)
   {
+    ranks const& all = on.ranks();
     run_options options = asked;
     auto start = std::chrono::steady_clock::now();
-    on.attempt([&] { on.check_early(options); });
+    all.attempt([&] { check_early(all, options); });
     double const early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
-    auto both = read_both(options, [&](std::filesystem::path const& path, part_reader const& read)
-                          { return on.read(path, read); });
+    auto both = read_both(all, options);
     auto& targets = both.first; // names that lambdas capture with clang++ 14 too
     auto& points = targets.points;
     named_points const* const sources = both.second ? &*both.second : nullptr;
     point_set const* const source_points = sources ? &sources->points : nullptr;
-    double const read_seconds = on.slowest(seconds_since(start));
+    double const read_seconds = all.greatest(seconds_since(start));
 
     cut_options cut{
         .level = options.level, .max_leaf_size = options.max_leaf_size, .period = options.periodic};
-    on.attempt(
+    all.attempt(
         [&]
         {
           leave_out_velocities(options, points);
@@ -204,12 +219,13 @@ namespace nearfield::app
           cut.box = choose_box(options, points, source_points);
         });
     auto const taken = taken_of(options, targets, sources, cut.box);
-    if (on.is_first()) print_taken(taken);
+    if (all.is_first()) print_taken(taken);
     start = std::chrono::steady_clock::now();
     std::uint64_t merged = 0;
     if (options.precision == precision::f32)
     {
-      auto const origin = on.rounding_origins(targets, sources, options.periodic);
+      threads here;
+      auto const origin = rounding_origins<float>(all, here, targets, sources, options.periodic);
       options.has_origin = has_origin(origin);
       merged = on.report_merged(targets, sources, origin);
     }
@@ -219,38 +235,40 @@ namespace nearfield::app
                        early_seconds + seconds_since(start), merged);
 
     auto result = on.compute(options, targets, sources, cut);
-    result.setup_seconds = on.slowest(early_seconds + seconds_since(start) - result.tree_seconds -
-                                      result.step.seconds - result.check_seconds);
+    result.setup_seconds = all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
+                                        result.step.seconds - result.check_seconds);
     result.merged = merged;
-    on.count_not_finite(result, targets.first);
+    count_not_finite(all, result, targets.first);
     std::string json;
-    if (on.is_first())
+    if (all.is_first())
     {
       print_summary(options, points, source_points, result);
       if (options.json) json = json_of(options, points, source_points, taken, result, read_seconds);
     }
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
-    on.write(options, targets);
-    on.commit(options, json);
-    if (on.is_first() && result.not_finite > 0) report_not_finite(options, result);
-    if (on.is_first()) report_rounding(options, result);
+    output_of_ranks files(all);
+    if (options.output) files.write(*options.output, points, {.precision = of_file(options)});
+    files.write_json(options.json, json);
+    files.commit("written       ");
+    if (all.is_first() && result.not_finite > 0) report_not_finite(options, result);
+    if (all.is_first()) report_rounding(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;
   }
 
   exit_status run(run_options const& options)
   {
-    run_host here;
+    ranks const alone;
+    run_host here(alone);
     return run(here, options);
   }
 
   exit_status tune(run_options const& options)
   {
-    check_early(options);
-    auto const [targets, sources] =
-        read_both(options, [](std::filesystem::path const&, part_reader const& read)
-                  { return read(std::nullopt); });
+    ranks const alone;
+    check_early(alone, options);
+    auto const [targets, sources] = read_both(alone, options);
     check_axes(options.periodic, targets);
     auto const box = choose_box(options, targets.points, sources ? &sources->points : nullptr);
     auto const taken = taken_of(options, targets, sources ? &*sources : nullptr, box);

@@ -1,7 +1,7 @@
 #include "commands.hpp"
 #include "devices.hpp"
-#include "files.hpp"
 #include "json.hpp"
+#include "output.hpp"
 #include "search_result.hpp"
 #include "step.hpp"
 #include "taken.hpp"
@@ -25,90 +25,101 @@ namespace nearfield::app
         name += ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
       return name;
     }
-  }
 
-  void check_early(search_options const& options)
-  {
-    check_lengths(options);
-    check_devices({.backend = options.backend, .workers = 0});
-    if (options.workers > 0 && !has_tasks())
-      throw error("--workers: this program was built without StarPU; leave it out, or configure "
-                  "with -DNEARFIELD_ENABLE_STARPU=ON");
-    check_workers(options.workers, "give fewer");
-    if (options.output)
+    void check_early(search_options const& options)
     {
-      check_list_format(*options.output);
-      check_output("--output", *options.output, {options.input});
+      check_lengths(options);
+      check_devices({.backend = options.backend, .workers = 0});
+      if (options.workers > 0 && !has_tasks())
+        throw error("--workers: this program was built without StarPU; leave it out, or configure "
+                    "with -DNEARFIELD_ENABLE_STARPU=ON");
+      check_workers(options.workers, "give fewer");
+      if (options.output)
+      {
+        check_list_format(*options.output);
+        check_output("--output", *options.output, {options.input});
+      }
+      if (options.json) check_output("--json", *options.json, {options.input, options.output});
+      if (options.backend != backend::scalar) (void)selected_isa();
     }
-    if (options.json) check_output("--json", *options.json, {options.input, options.output});
-    if (options.backend != backend::scalar) (void)selected_isa();
+
+    named_points read_positions(search_options const& options, std::optional<file_part> const& part)
+    {
+      named_points from{.name = options.input.string()};
+      from.points = read_points(options.input,
+                                {.dim = options.dim,
+                                 .columns = options.columns,
+                                 .atom_style = options.atom_style,
+                                 .frame = options.frame,
+                                 .format = options.format,
+                                 .part = part},
+                                &from.report);
+      check_axes(options.periodic, from);
+      from.points.inputs = {}; // a search does not use them
+      from.points.outputs = {};
+      return from;
+    }
+
+    void print_summary(search_options const& options, int dim, search_result const& result)
+    {
+      constexpr auto general = std::chars_format::general;
+      std::cout << "points        " << result.points << ", " << dim << "D";
+      if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
+      std::cout << "\nsearch        " << backend_name(options, result.ranks) << ", "
+                << name_of(options.precision) << ", radius "
+                << number_text(options.radius, general, 6) << "\n"
+                << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
+                << number_text(result.mean_neighbours, general, 4)
+                << " neighbours per point, at most " << result.max_neighbours << "\n";
+      if (result.overflow)
+        std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
+                  << result.max_neighbours << " neighbours; counts are true\n";
+      std::cout << "seconds       grid " << number_text(result.grid_seconds, general, 3)
+                << ", count " << number_text(result.count_seconds, general, 3) << ", fill "
+                << number_text(result.fill_seconds, general, 3) << "\n"
+                << "memory        the list takes " << result.bytes << " bytes, the peak is "
+                << result.peak_memory << " bytes\n";
+      if (!options.output) std::cout << "list          not kept: give --output FILE\n";
+    }
   }
 
-  named_points read_positions(search_options const& options, std::optional<file_part> const& part)
+  exit_status search(
+      ranks const& all, search_options const& options,
+      std::function<search_result(named_points const&, search_options const&)> const& search_points)
   {
-    named_points from{.name = options.input.string()};
-    from.points = read_points(options.input,
-                              {.dim = options.dim,
-                               .columns = options.columns,
-                               .atom_style = options.atom_style,
-                               .frame = options.frame,
-                               .format = options.format,
-                               .part = part},
-                              &from.report);
-    if (!part) refuse_no_rows(from, from.points.size());
-    check_axes(options.periodic, from);
-    from.points.inputs = {}; // a search does not use them
-    from.points.outputs = {};
-    return from;
-  }
+    auto early = options; // the first rank alone writes
+    if (!all.is_first()) early.output = early.json = std::nullopt;
+    all.attempt([&] { check_early(early); });
 
-  void print_summary(search_options const& options, int dim, search_result const& result)
-  {
-    constexpr auto general = std::chars_format::general;
-    std::cout << "points        " << result.points << ", " << dim << "D";
-    if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
-    std::cout << "\nsearch        " << backend_name(options, result.ranks) << ", "
-              << name_of(options.precision) << ", radius "
-              << number_text(options.radius, general, 6) << "\n"
-              << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
-              << number_text(result.mean_neighbours, general, 4)
-              << " neighbours per point, at most " << result.max_neighbours << "\n";
-    if (result.overflow)
-      std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
-                << result.max_neighbours << " neighbours; counts are true\n";
-    std::cout << "seconds       grid " << number_text(result.grid_seconds, general, 3) << ", count "
-              << number_text(result.count_seconds, general, 3) << ", fill "
-              << number_text(result.fill_seconds, general, 3) << "\n"
-              << "memory        the list takes " << result.bytes << " bytes, the peak is "
-              << result.peak_memory << " bytes\n";
-    if (!options.output) std::cout << "list          not kept: give --output FILE\n";
+    auto const start = std::chrono::steady_clock::now();
+    auto const from = read_part(all, options.input,
+                                [&](std::optional<file_part> const& part)
+                                { return read_positions(options, part); });
+    double const read_seconds = all.greatest(seconds_since(start));
+    auto const taken = taken_of(options, from);
+    if (all.is_first()) print_taken(taken);
+    auto const result = search_points(from, options);
+
+    std::string json;
+    if (all.is_first())
+    {
+      print_summary(options, from.points.dim, result);
+      if (options.json) json = json_of(options, from.points.dim, taken, result, read_seconds);
+    }
+    output_of_ranks files(all);
+    if (options.output)
+      files.write_in_order(*options.output, [&](byte_sink const& put)
+                           { write_list(put, *options.output, options.list, result); });
+    files.write_json(options.json, json);
+    files.commit("written       ");
+    return success;
   }
 
   exit_status search(search_options const& asked)
   {
     search_options options = asked;
-    check_early(options);
     if (options.backend == backend::automatic)
       options.backend = options.workers == 0 && no_gpu().empty() ? backend::cuda : backend::simd;
-
-    auto const start = std::chrono::steady_clock::now();
-    auto const from = read_positions(options);
-    double const read_seconds = seconds_since(start);
-    auto const taken = taken_of(options, from);
-    print_taken(taken);
-    auto const result = search_points(from, options);
-    print_summary(options, from.points.dim, result);
-
-    output_files files;
-    if (options.output)
-    {
-      atomic_file& file = files.open(*options.output);
-      write_list([&](std::string_view bytes) { file.write(bytes); }, *options.output, options.list,
-                 result);
-    }
-    if (options.json)
-      files.write(*options.json, json_of(options, from.points.dim, taken, result, read_seconds));
-    files.commit("written       ");
-    return success;
+    return search(ranks(), options, search_points);
   }
 }

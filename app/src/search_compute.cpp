@@ -175,9 +175,7 @@ namespace nearfield::app
     {
       search_result result;
       threads here(1);
-      auto const origin = std::is_same_v<T, double>
-                              ? std::vector<double>(Dim)
-                              : rounding_origins(extents_of(here, from, nullptr), options.periodic);
+      auto const origin = rounding_origins<T>(ranks(), here, from, nullptr, options.periodic);
       if (std::is_same_v<T, float>) result.merged = report_merged(from, nullptr, origin);
       auto const x = rounded_positions<T, Dim>(from, origin);
       result.points = x.size();

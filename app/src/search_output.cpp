@@ -84,7 +84,7 @@ namespace nearfield::app
     {
       list_kind kind;
       search_result const& whole;
-      list_rows const& mine;
+      list_rows const& mine = whole.rows;
       bool has_header = mine.is_first;
 
       template <class F>
@@ -204,12 +204,9 @@ namespace nearfield::app
   void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
                   search_result const& result)
   {
-    write(put, path, list_of_one{kind, result});
-  }
-
-  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
-                  search_result const& whole, list_rows const& mine)
-  {
-    write(put, path, list_of_rank{kind, whole, mine});
+    if (result.ranks > 1)
+      write(put, path, list_of_rank{kind, result});
+    else
+      write(put, path, list_of_one{kind, result});
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "commands.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "problem.hpp"
@@ -9,16 +10,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace nearfield::app
 {
+  /// The rows of points that follow each other in the file: what one of several ranks writes.
+  struct list_rows
+  {
+    bool is_first = false;   ///< of the ranks
+    std::uint64_t first = 0; ///< the number of the first point
+    /// neighbours of each point; in a half list, those of larger numbers
+    std::vector<std::uint64_t> counts = {};
+    /// the numbers of the neighbours, ascending, row by row: as many as stored() says
+    std::vector<std::uint64_t> neighbours = {};
+  };
+
   /// The result of a search in any precision and dimension, on any back-end.
   struct search_result
   {
-    /// of MPI; with more than one, numbers are those of all ranks, times those of the slowest, and list_rows the list
+    /// of MPI; with more than one, numbers are those of all ranks, times those of the slowest, and `rows` the list
     int ranks = 1;
     std::uint64_t points = 0;
     /// entries of the list: each pair counts once in a half list, twice in the others
@@ -37,6 +50,7 @@ namespace nearfield::app
     page_array<index_type> columns;        ///< full
     page_array<index_type> counts;         ///< count
     neighbour_table table;                 ///< table
+    list_rows rows;                        ///< of one of several ranks
     std::optional<index_type> table_width; ///< table
     /// whether a point has more neighbours than the table's width
     bool overflow = false;
@@ -48,26 +62,14 @@ namespace nearfield::app
     std::uint64_t peak_memory = 0;
   };
 
-  /// The rows of points that follow each other in the file: what one of several ranks writes.
-  struct list_rows
-  {
-    bool is_first = false;   ///< of the ranks
-    std::uint64_t first = 0; ///< the number of the first point
-    /// neighbours of each point; in a half list, those of larger numbers
-    std::vector<std::uint64_t> counts = {};
-    /// the numbers of the neighbours, ascending, row by row: as many as stored() says
-    std::vector<std::uint64_t> neighbours = {};
-  };
-
   /// How many of the neighbours of a point the rows have.
   std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width);
 
-  /// Checks what needs no input file. Throws nearfield::error.
-  void check_early(search_options const& options);
-
-  /// The points of the file, or of a part of it, without what a search does not use. Throws nearfield::error.
-  named_points read_positions(search_options const& options,
-                              std::optional<file_part> const& part = std::nullopt);
+  /// `nearfield search` by all ranks: search_points(points, options) searches those of this rank, by a back-end that is not
+  /// automatic.
+  exit_status search(ranks const& all, search_options const& options,
+                     std::function<search_result(named_points const&, search_options const&)> const&
+                         search_points);
 
   /// Fills the numbers that follow from `points`, `max_neighbours` and the pairs, counted both ways; the bytes are
   /// those of a list whose indices take `of_index` bytes.
@@ -76,8 +78,6 @@ namespace nearfield::app
 
   /// Throws nearfield::error if the list takes more than `limit` bytes.
   void check_size(search_options const& options, search_result const& result, std::uint64_t limit);
-
-  void print_summary(search_options const& options, int dim, search_result const& result);
 
   /// Throws nearfield::error if the radius or the periods are out of range in the precision asked for.
   void check_lengths(search_options const& options);
@@ -89,16 +89,12 @@ namespace nearfield::app
   /// Throws nearfield::error unless the extension is .csv or .npy.
   void check_list_format(std::filesystem::path const& path);
 
-  /// Writes a list block by block, without a second copy in memory.
+  /// Writes a list block by block, without a second copy in memory. One of several ranks writes its rows, and the first
+  /// of them the header, so that together they write the file, with pairs in lexicographic order.
   ///
   /// CSV has a header line, then rows: `i,j` for half and full lists, `i,count`, or `i,count,j0,j1,...` for a
   /// table, padded with empty fields. NPY is int64 of shape (pairs, 2); (points,) for counts; or
   /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1.
   void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
                   search_result const& result);
-
-  /// Writes the rows of a rank, and before those of the first rank the header, so that the ranks together write the
-  /// file, with pairs in lexicographic order.
-  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
-                  search_result const& whole, list_rows const& mine);
 }

@@ -150,11 +150,25 @@ namespace nearfield::app
     return {std::move(file)};
   }
 
-  void refuse_no_rows(named_points const& from, std::uint64_t n_points)
+  named_points read_part(ranks const& all, std::filesystem::path const& path,
+                         std::function<named_points(std::optional<file_part> const&)> const& read)
   {
-    if (n_points == 0 && from.report.format == "columns of text")
-      throw error(from.name + ": found no rows below the names, expected one for each point",
-                  error_kind::invalid_data);
+    std::optional<file_part> part;
+    if (all.size() > 1)
+      part = {static_cast<std::uint64_t>(all.rank()), static_cast<std::uint64_t>(all.size())};
+    all.require_same_file(path);
+    named_points mine;
+    all.attempt([&] { mine = read(part); });
+    mine.first = all.sum_before(mine.points.size());
+    auto const n_points = all.sum(std::uint64_t(mine.points.size()));
+    all.attempt(
+        [&]
+        {
+          if (n_points == 0 && mine.report.format == "columns of text")
+            throw error(mine.name + ": found no rows below the names, expected one for each point",
+                        error_kind::invalid_data);
+        });
+    return mine;
   }
 
   void print_taken(taken_files const& files)

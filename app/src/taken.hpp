@@ -3,13 +3,14 @@
 #include "options.hpp"
 #include "problem.hpp"
 
-#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 /// \file
-/// What the commands say of the files that they have read.
+/// How the commands read files, and what they say of them.
 
 namespace nearfield::app
 {
@@ -31,9 +32,10 @@ namespace nearfield::app
   /// Of `search`.
   taken_files taken_of(search_options const& options, named_points const& from);
 
-  /// Throws nearfield::error for columns of text without a row, which are a mistake elsewhere; n_points: of the whole
-  /// file.
-  void refuse_no_rows(named_points const& from, std::uint64_t n_points);
+  /// What read(part) gives for the part of the file that is for this rank, with its place in the file. Collective. Throws
+  /// nearfield::error for columns of text without a row in the whole file, which are a mistake elsewhere.
+  named_points read_part(ranks const& all, std::filesystem::path const& path,
+                         std::function<named_points(std::optional<file_part> const&)> const& read);
 
   /// Prints a line for each file.
   void print_taken(taken_files const& files);

@@ -1,10 +1,9 @@
 #include "time_loop.hpp"
 
 #include "energy.hpp"
-#include "files.hpp"
 #include "frames.hpp"
 #include "json.hpp"
-#include "motion.hpp"
+#include "output.hpp"
 #include "progress.hpp"
 #include "run.hpp"
 #include "stop_request.hpp"
@@ -81,14 +80,14 @@ namespace nearfield::app
       return result;
     }
 
-    conserved conserved_of(run_host const& host, run_options const& options,
-                           point_set const& points, std::vector<double> const& masses)
+    conserved conserved_of(ranks const& all, run_options const& options, point_set const& points,
+                           std::vector<double> const& masses)
     {
       conserved result;
       result.momentum = momentum(points, masses);
-      host.sum(result.momentum);
+      all.sum(result.momentum);
       // the boxes of level 1 all touch: those are all pairs too; of several ranks none has all points
-      if (options.level.value_or(2) > 1 || !options.json || host.ranks() > 1) return result;
+      if (options.level.value_or(2) > 1 || !options.json || all.size() > 1) return result;
       double eps = 0;
       for (auto const& [name, value] : options.interaction.parameters) eps = value;
       double const sign = options.motion->force == force::gravity ? -1 : 1;
@@ -100,14 +99,14 @@ namespace nearfield::app
 
     // f(), with the number of the step in its errors.
     template <class F>
-    void in_step(run_host const& host, std::uint64_t k, F&& f)
+    void in_step(ranks const& all, std::uint64_t k, F&& f)
     try
     {
       f();
     }
     catch (error const& e)
     {
-      host.rethrow(e, "step " + std::to_string(k) + ": ");
+      all.rethrow(e, "step " + std::to_string(k) + ": ");
     }
 
     template <class F>
@@ -123,12 +122,13 @@ namespace nearfield::app
                              cut_options const& cut, std::optional<frame_files>& frames,
                              write_options const& how)
     {
+      ranks const& all = host.ranks();
       motion_options const& motion = *options.motion;
       point_set& points = of.points;
       std::vector<double> masses;
       bool const has_masses =
-          host.any(!points.masses.empty()); // which a rank without points cannot tell
-      host.attempt([&] { masses = take_masses(motion.force, of, has_masses); });
+          all.any(!points.masses.empty()); // which a rank without points cannot tell
+      all.attempt([&] { masses = take_masses(motion.force, of, has_masses); });
       time_loop_result result;
       std::unique_ptr<app::motion> moving;
       auto const write_frame = [&](std::uint64_t k)
@@ -138,9 +138,14 @@ namespace nearfield::app
               [&]
               {
                 moving->fetch();
-                frames->write(k, static_cast<double>(k) * motion.dt,
-                              [&](std::filesystem::path const& path)
-                              { return host.write_frame(path, points, how); });
+                auto const write = [&](std::filesystem::path const& path)
+                {
+                  output_of_ranks frame(all);
+                  frame.write(path, points, how);
+                  frame.commit();
+                  return all.is_first() ? std::optional(file_of_first(all, path)) : std::nullopt;
+                };
+                frames->write(k, static_cast<double>(k) * motion.dt, write);
               });
         result.frames = frames->size();
       };
@@ -150,19 +155,19 @@ namespace nearfield::app
               [&]
               {
                 moving->fetch();
-                to = conserved_of(host, options, points, masses);
+                to = conserved_of(all, options, points, masses);
               });
       };
 
       timed(result.setup_seconds, [&] { host.start_runtime(options); });
-      in_step(host, 0,
+      in_step(all, 0,
               [&]
               {
                 timed(result.setup_seconds,
                       [&]
                       {
                         std::vector<double> to_accelerations;
-                        host.attempt([&] { to_accelerations = factors(motion.force, of, masses); });
+                        all.attempt([&] { to_accelerations = factors(motion.force, of, masses); });
                         moving = host.start(options, of, cut, std::move(to_accelerations));
                       });
                 write_frame(0);
@@ -171,11 +176,11 @@ namespace nearfield::app
       double const before = moving->seconds();
       result.setup_seconds -= before;
       std::optional<progress_bar> progress;
-      if (host.is_first()) progress.emplace(motion.steps);
-      while (result.steps < motion.steps && !host.any(stop_request::received()))
+      if (all.is_first()) progress.emplace(motion.steps);
+      while (result.steps < motion.steps && !all.any(stop_request::received()))
       {
         std::uint64_t const k = result.steps + 1;
-        in_step(host, k,
+        in_step(all, k,
                 [&]
                 {
                   timed(result.step_seconds, [&] { moving->step(); });
@@ -244,9 +249,11 @@ namespace nearfield::app
     }();
     result.last.setup_seconds += early_seconds;
     result.last.merged = merged;
-    timed(result.write_seconds, [&] { host.write(options, of); });
+    output_of_ranks files(host.ranks());
+    if (options.output)
+      timed(result.write_seconds, [&] { files.write(*options.output, points, how); });
     std::string json;
-    if (host.is_first())
+    if (host.ranks().is_first())
     {
       print_summary(options, points, nullptr, result.last);
       print_loop(options, result, frames);
@@ -254,7 +261,8 @@ namespace nearfield::app
         json =
             json_of(options, points, taken_of(options, of, nullptr, cut.box), result, read_seconds);
     }
-    host.commit(options, json);
+    files.write_json(options.json, json);
+    files.commit("written       ");
     if (result.interrupted) stop_request::pass_on();
     return success;
   }

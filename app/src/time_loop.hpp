@@ -1,7 +1,6 @@
 #pragma once
 
 #include "commands.hpp"
-#include "compute.hpp"
 #include "run_host.hpp"
 
 #include <cstdint>

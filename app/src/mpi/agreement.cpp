@@ -79,7 +79,7 @@ namespace nearfield::app
     }
   }
 
-  void require_same_options(ranks const& all, std::string const& lines)
+  void require_same_options(mpi_ranks const& all, std::string const& lines)
   {
     auto const joined = all.gather_all<char>(lines);
     auto const lines_of = [&](int rank)
@@ -94,19 +94,20 @@ namespace nearfield::app
                "; start all ranks with the same program and options");
   }
 
-  void require_same_file(ranks const& all, std::filesystem::path const& path)
+  // The same file, or a copy of it, which each rank then reads once more.
+  void mpi_ranks::require_same_file(std::filesystem::path const& path) const
   {
     file_identity const mine(path);
-    if (all.least(mine.inode) == 0) return; // its reader says why
-    auto const sizes = all.gather(mine.size);
+    if (least(mine.inode) == 0) return; // its reader says why
+    auto const sizes = gather(mine.size);
     if (auto const rank = first_other(sizes); rank > 0)
       refuse_file(path.string(), rank,
                   std::to_string(sizes[rank]) + " bytes, not " + std::to_string(sizes[0]));
-    bool const is_one = first_other(all.gather(mine.inode)) == 0 &&
-                        first_other(all.gather(mine.seconds)) == 0 &&
-                        first_other(all.gather(mine.nanoseconds)) == 0;
+    bool const is_one = first_other(gather(mine.inode)) == 0 &&
+                        first_other(gather(mine.seconds)) == 0 &&
+                        first_other(gather(mine.nanoseconds)) == 0;
     if (is_one) return;
-    if (auto const rank = first_other(all.gather(checksum(path))); rank > 0)
+    if (auto const rank = first_other(gather(checksum(path))); rank > 0)
       refuse_file(path.string(), rank, "other bytes");
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "check_outputs.hpp"
-#include "mpi/ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
@@ -67,7 +67,7 @@ namespace nearfield::app
 
     /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
     template <class T, int Dim>
-    auto checked_points(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
+    auto checked_points(mpi_ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
                         std::uint64_t n)
     {
       using point = checked_point<Dim>;
@@ -94,8 +94,8 @@ namespace nearfield::app
 
     /// A column of the caller's sources as one of own sources.
     template <class U, class T, int Dim>
-    std::vector<U> own_column(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
-                              U const* column)
+    std::vector<U> own_column(mpi_ranks const& all,
+                              starpu_mpi::distributed_tree<T, Dim> const& tree, U const* column)
     {
       auto const& way = tree.source_way();
       std::vector<U> sent, own(way.received.size());
@@ -109,7 +109,7 @@ namespace nearfield::app
   /// As check_outputs(): every rank adds what its own sources contribute to each of the sums, by leaves that touch that
   /// of the target, without the lists and messages of the step. `outputs` are those of the caller's points.
   template <class T, class K>
-  check_report check_over(ranks const& all, problem<T, K::dim> const& on,
+  check_report check_over(mpi_ranks const& all, problem<T, K::dim> const& on,
                           starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
                           std::vector<std::vector<double>> const& outputs, std::size_t n)
   {

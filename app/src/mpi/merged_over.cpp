@@ -4,7 +4,7 @@
 
 namespace nearfield::app
 {
-  std::uint64_t report_merged_over(ranks const& all, named_points const& targets,
+  std::uint64_t report_merged_over(mpi_ranks const& all, named_points const& targets,
                                    named_points const* sources, std::span<double const> origin)
   {
     bool const is_exact =

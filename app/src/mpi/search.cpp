@@ -1,10 +1,7 @@
-#include "json.hpp"
 #include "machine.hpp"
 #include "mpi/command.hpp"
 #include "mpi/merged_over.hpp"
-#include "mpi/output.hpp"
 #include "search_result.hpp"
-#include "taken.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -28,7 +25,7 @@ namespace nearfield::app
     /// The rows of the points of this rank's part of the file. `counts` and `found` are those of own points, rows
     /// sorted, both ways. Collective.
     template <class T, int Dim>
-    list_rows bring_home(ranks const& all, named_points const& mine, list_kind kind,
+    list_rows bring_home(mpi_ranks const& all, named_points const& mine, list_kind kind,
                          std::optional<index_type> width,
                          starpu_mpi::distributed_cells<T, Dim> const& cells,
                          page_array<index_type> const& counts, csr<T, Dim> found)
@@ -97,7 +94,7 @@ namespace nearfield::app
 
     /// What f gives on this rank, and the time of the slowest. Collective.
     template <class F>
-    auto timed(ranks const& all, double& seconds, F const& f)
+    auto timed(mpi_ranks const& all, double& seconds, F const& f)
     {
       auto const start = std::chrono::steady_clock::now();
       decltype(f()) result;
@@ -107,9 +104,10 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    list_rows search_in(ranks const& all, named_points const& mine, search_options const& options,
-                        search_result& result)
+    search_result search_in(mpi_ranks const& all, named_points const& mine,
+                            search_options const& options)
     {
+      search_result result;
       starpu_mpi::distributed_cells_options<T, Dim> grid;
       std::ranges::transform(options.periodic, grid.period.begin(),
                              [](double length) { return static_cast<T>(length); });
@@ -167,46 +165,11 @@ namespace nearfield::app
       if (options.list != list_kind::count)
         found = timed(all, result.fill_seconds, [&] { return search(to_csr{.sorted = true}); });
       running.reset();
-      list_rows rows;
       if (options.output)
-        rows = bring_home(all, mine, options.list, result.table_width, *cells, counts.per_point,
-                          std::move(found));
+        result.rows = bring_home(all, mine, options.list, result.table_width, *cells,
+                                 counts.per_point, std::move(found));
       result.peak_memory = all.greatest(peak_memory());
-      return rows;
-    }
-
-    exit_status search(ranks const& all, search_options const& options)
-    {
-      auto early = options; // the first rank alone writes
-      if (!all.is_first()) early.output = early.json = std::nullopt;
-      all.attempt([&] { check_early(early); });
-      if (options.backend == backend::cuda) starpu_mpi::share_gpus(MPI_COMM_WORLD);
-      auto const start = std::chrono::steady_clock::now();
-      require_same_file(all, options.input);
-      auto const mine =
-          read_part(all, [&](file_part const& part) { return read_positions(options, part); });
-      double const read_seconds = all.greatest(seconds_since(start));
-      auto const taken = taken_of(options, mine);
-      if (all.is_first()) print_taken(taken);
-      search_result result;
-      auto const rows = with_types(options.precision, mine.points.dim,
-                                   [&]<class T, int Dim>()
-                                   { return search_in<T, Dim>(all, mine, options, result); });
-
-      std::string json;
-      if (all.is_first())
-      {
-        print_summary(options, mine.points.dim, result);
-        if (options.json) json = json_of(options, mine.points.dim, taken, result, read_seconds);
-      }
-      output_of_ranks files;
-      if (options.output)
-        files.write_in_order(all, *options.output,
-                             [&](byte_sink const& put)
-                             { write_list(put, *options.output, options.list, result, rows); });
-      files.write_json(all, options.json, json);
-      files.commit(all, "written       ");
-      return success;
+      return result;
     }
   }
 
@@ -215,6 +178,19 @@ namespace nearfield::app
     auto options = asked;
     if (options.backend == backend::automatic) options.backend = backend::simd;
     leave_binding_to_the_launcher();
-    return on_all_ranks(written, [&](ranks const& all) { return search(all, options); });
+    return on_all_ranks(written,
+                        [&](mpi_ranks const& all)
+                        {
+                          return search(all, options,
+                                        [&](named_points const& mine, search_options const& how)
+                                        {
+                                          if (how.backend == backend::cuda)
+                                            starpu_mpi::share_gpus(MPI_COMM_WORLD);
+                                          return with_types(
+                                              how.precision, mine.points.dim,
+                                              [&]<class T, int Dim>()
+                                              { return search_in<T, Dim>(all, mine, how); });
+                                        });
+                        });
   }
 }

@@ -58,7 +58,7 @@ namespace nearfield::starpu_mpi::detail
   /// Throws nearfield::error if a rank would have 2^31 points or more.
   NEARFIELD_API void check_number(std::size_t n);
 
-  /// The ranks, as a caller's communicator has them. Of the program too: app/src/mpi/ranks.hpp.
+  /// The ranks, as a caller's communicator has them. Of the program too: app/src/mpi/mpi_ranks.hpp.
   class NEARFIELD_API ranks
   {
   public:

@@ -1,4 +1,4 @@
-#include "mpi/field_over.hpp"
+#include "mpi/runtime_over.hpp"
 
 #include <nearfield/cuda/device.hpp>
 
@@ -24,7 +24,7 @@ namespace nearfield::app
   namespace
   {
     /// The GPUs of all ranks' workers; one that several share counts once.
-    int gpus_of_all(ranks const& all)
+    int gpus_of_all(mpi_ranks const& all)
     {
       std::string lines;
       for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)
@@ -39,15 +39,16 @@ namespace nearfield::app
     }
   }
 
-  void describe_workers(ranks const& all, session const& running, run_result& result)
+  void describe_workers(mpi_ranks const& all, session const& running, run_result& result)
   {
-    result.step.workers = static_cast<int>(all.sum(static_cast<std::uint64_t>(running.workers())));
+    result.step.workers = static_cast<int>(all.sum(std::uint64_t(running.workers())));
     result.step.gpus = gpus_of_all(all);
     result.step.runtime = starpu_name();
   }
 
   /// Those of all ranks; names of workers begin with that of their rank.
-  std::vector<worker_tasks> tasks_of_all(ranks const& all, std::vector<worker_tasks> const& mine)
+  std::vector<worker_tasks> tasks_of_all(mpi_ranks const& all,
+                                         std::vector<worker_tasks> const& mine)
   {
     std::ostringstream lines;
     for (worker_tasks const& of : mine)

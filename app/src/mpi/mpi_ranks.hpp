@@ -1,13 +1,11 @@
 #pragma once
 
-#include "files.hpp"
+#include "ranks.hpp"
 
 #include "runtime/mpi/src/ranks.hpp"
 
-#include <nearfield/core/error.hpp>
-
 #include <functional>
-#include <new>
+#include <span>
 #include <string>
 
 namespace nearfield::app
@@ -26,36 +24,42 @@ namespace nearfield::app
 
   private:
     int provided_ = 0;
-    friend class ranks;
+    friend class mpi_ranks;
   };
 
   /// The library's, of all ranks that were launched. All but abort() is collective.
-  class ranks : mpi_process, public starpu_mpi::detail::ranks
+  class mpi_ranks final : public ranks, mpi_process, public starpu_mpi::detail::ranks
   {
+    using library = starpu_mpi::detail::ranks;
+
   public:
     /// Ends the program if MPI does not allow every thread to call it, or does not know the ranks that were launched.
-    ranks();
+    mpi_ranks();
 
-    [[nodiscard]] bool is_first() const { return rank() == 0; }
+    [[nodiscard]] int rank() const override { return library::rank(); }
+    [[nodiscard]] int size() const override { return library::size(); }
     /// How many of the ranks are on the machine of this one.
     [[nodiscard]] int on_this_machine() const;
 
-    /// Calls f, and throws agreed_error on all ranks if it throws on any.
-    template <class F>
-    void attempt(F const& f) const
+    /// What f throws all ranks throw, as agreed_error.
+    void attempt(std::function<void()> const& f) const override;
+    [[noreturn]] void rethrow(error const& e, std::string const& before) const override;
+
+    using library::greatest, library::least, library::sum;
+    [[nodiscard]] double least(double value) const override { return library::least(value); }
+    [[nodiscard]] std::uint64_t least(std::uint64_t value) const override
     {
-      starpu_mpi::detail::ranks::attempt(
-          [&]
-          {
-            try
-            {
-              f();
-            }
-            catch (std::bad_alloc const&)
-            {
-              throw error("this needs more memory than there is; give fewer points, or more ranks");
-            }
-          });
+      return library::least(value);
+    }
+    [[nodiscard]] double greatest(double value) const override { return library::greatest(value); }
+    [[nodiscard]] std::uint64_t sum(std::uint64_t value) const override
+    {
+      return library::sum(value);
+    }
+    void sum(std::span<double> values) const override;
+    [[nodiscard]] std::uint64_t sum_before(std::uint64_t value) const override
+    {
+      return library::sum_before(value);
     }
 
     /// The texts of all ranks, one after the other, on all of them.
@@ -64,10 +68,9 @@ namespace nearfield::app
       auto const joined = gather_all<char>(mine);
       return {joined.values.begin(), joined.values.end()};
     }
-    /// Calls write(put) on every rank. What it gives to put(bytes) comes to take(bytes) on the first rank, in the order
-    /// of ranks.
+    void require_same_file(std::filesystem::path const& path) const override;
     void pass_to_first(std::function<void(byte_sink const&)> const& write,
-                       byte_sink const& take) const;
+                       byte_sink const& take) const override;
     void wait_for_all() const { MPI_Barrier(MPI_COMM_WORLD); }
 
     /// For what fails on this rank alone: prints the message, and ends all ranks.

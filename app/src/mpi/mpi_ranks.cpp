@@ -1,10 +1,11 @@
-#include "mpi/ranks.hpp"
+#include "mpi/mpi_ranks.hpp"
 
 #include "launch.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace nearfield::app
     MPI_Finalize();
   }
 
-  ranks::ranks() : starpu_mpi::detail::ranks(MPI_COMM_WORLD)
+  mpi_ranks::mpi_ranks() : starpu_mpi::detail::ranks(MPI_COMM_WORLD)
   {
     if (int const there = launched().ranks; size() != there)
       abort("mpirun: found " + std::to_string(there) + " ranks that were launched, but " +
@@ -35,7 +36,7 @@ namespace nearfield::app
           "mpirun: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
   }
 
-  int ranks::on_this_machine() const
+  int mpi_ranks::on_this_machine() const
   {
     MPI_Comm machine;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
@@ -45,8 +46,38 @@ namespace nearfield::app
     return n;
   }
 
-  void ranks::pass_to_first(std::function<void(byte_sink const&)> const& write,
-                            byte_sink const& take) const
+  void mpi_ranks::attempt(std::function<void()> const& f) const
+  {
+    library::attempt(
+        [&]
+        {
+          try
+          {
+            f();
+          }
+          catch (std::bad_alloc const&)
+          {
+            throw error("this needs more memory than there is; give fewer points, or more ranks");
+          }
+        });
+  }
+
+  void mpi_ranks::rethrow(error const& e, std::string const& before) const
+  {
+    if (auto const* const agreed = dynamic_cast<agreed_error const*>(&e))
+      throw agreed_error(agreed->rank(), before + agreed->said(), e.kind(), e.code());
+    throw; // of this rank alone, and ends all
+  }
+
+  void mpi_ranks::sum(std::span<double> values) const
+  {
+    auto const sums = sum(std::vector<long double>(values.begin(), values.end()));
+    std::ranges::transform(sums, values.begin(),
+                           [](long double x) { return static_cast<double>(x); });
+  }
+
+  void mpi_ranks::pass_to_first(std::function<void(byte_sink const&)> const& write,
+                                byte_sink const& take) const
   {
     constexpr int tag = 0;
     constexpr std::size_t most = 1 << 24; // bytes of a message; one without bytes is the last
@@ -90,7 +121,7 @@ namespace nearfield::app
     agree(failure);
   }
 
-  void ranks::abort(std::string const& message) const
+  void mpi_ranks::abort(std::string const& message) const
   {
     print_error(message);
     MPI_Abort(MPI_COMM_WORLD, failed);

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "files.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace nearfield::app
+{
+  /// The processes of a run: this one alone or, over MPI, ranks, which override all of this. All of them call every
+  /// function but rank(), size() and is_first().
+  class ranks
+  {
+  public:
+    virtual ~ranks() = default;
+
+    [[nodiscard]] virtual int rank() const { return 0; }
+    [[nodiscard]] virtual int size() const { return 1; }
+    /// Whether this one says how far the run is, and what came of it.
+    [[nodiscard]] bool is_first() const { return rank() == 0; }
+
+    /// Calls f, which must not communicate. If f throws on one rank, all ranks throw that error.
+    virtual void attempt(std::function<void()> const& f) const { f(); }
+    /// On each rank that has the error, throws it again with `before` in front of its message.
+    [[noreturn]] virtual void rethrow(error const& e, std::string const& before) const
+    {
+      throw error(before + e.what(), e.kind(), e.code());
+    }
+
+    [[nodiscard]] virtual double least(double value) const { return value; }
+    [[nodiscard]] virtual std::uint64_t least(std::uint64_t value) const { return value; }
+    [[nodiscard]] virtual double greatest(double value) const { return value; }
+    [[nodiscard]] virtual std::uint64_t sum(std::uint64_t value) const { return value; }
+    /// Of each of the values.
+    virtual void sum(std::span<double>) const {}
+    /// Of the ranks before this one.
+    [[nodiscard]] virtual std::uint64_t sum_before(std::uint64_t) const { return 0; }
+    [[nodiscard]] bool any(bool here) const { return sum(std::uint64_t(here)) > 0; }
+
+    /// Throws unless all ranks find the same bytes in the file.
+    virtual void require_same_file(std::filesystem::path const&) const {}
+    /// Calls write(put) on every rank. What it gives to put(bytes) comes to take(bytes) on the first rank, in the order
+    /// of ranks.
+    virtual void pass_to_first(std::function<void(byte_sink const&)> const& write,
+                               byte_sink const& take) const
+    {
+      write(take);
+    }
+  };
+}
