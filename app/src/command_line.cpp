@@ -53,6 +53,14 @@ namespace nearfield::app
       return {read, "", ""};
     }
 
+    // An option that is a whole number, `least` (0 or 1) or more.
+    template <class T>
+    CLI::Option* add_number(CLI::App* command, std::string const& name, T& value, int least,
+                            std::string const& what_for)
+    {
+      return command->add_option(name, value, what_for)->transform(whole_number(least));
+    }
+
     char const* const formats = "points: .fma .bfma .pqr .data .lmp .lammps .csv .tsv .txt .dat "
                                 ".xyz .npy, also with .gz behind";
 
@@ -94,8 +102,7 @@ namespace nearfield::app
     }
 
     // How files are read, in which precision, and which axes repeat.
-    template <class Options>
-    void add_reading(CLI::App* command, Options& options)
+    void add_reading(CLI::App* command, file_options& options)
     {
       command->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
@@ -139,17 +146,14 @@ namespace nearfield::app
       add_backend(run, options.step.backend,
                   "auto: GPUs where there are some, else the CPU; scalar or simd: the CPU; "
                   "cuda: GPUs only");
-      run->add_option("--leaves-per-group", options.step.leaves_per_group,
-                      "leaves per StarPU task; default: chosen from the tree and the workers")
-          ->transform(whole_number(1));
+      add_number(run, "--leaves-per-group", options.step.leaves_per_group, 1,
+                 "leaves per StarPU task; default: chosen from the tree and the workers");
       run->add_option("--scheduler", options.step.scheduler,
                       "StarPU's: lws, eager, dmda, dmdas ...");
-      run->add_option("--workers", options.step.workers,
-                      "StarPU's CPU workers; default: STARPU_NCPU, or one per core; 0: the calling "
-                      "thread, without StarPU")
-          ->transform(whole_number(0));
-      run->add_option("--gpus", options.step.gpus, "GPUs that compute, 0 or more; default: all")
-          ->transform(whole_number(0));
+      add_number(run, "--workers", options.step.workers, 0,
+                 "StarPU's CPU workers; default: STARPU_NCPU, or one per core; 0: the calling "
+                 "thread, without StarPU");
+      add_number(run, "--gpus", options.step.gpus, 0, "GPUs that compute, 0 or more; default: all");
       add(run, "--box", options.box, read_box,
           "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
     }
@@ -166,18 +170,16 @@ namespace nearfield::app
                                                 "--move, a time loop that moves them");
       add_problem(run, options);
       run->add_option("--json", options.json, "counts, times and the check; -: standard output");
-      auto* level = run->add_option("--level", options.level,
-                                    "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
-                        ->transform(whole_number(0));
+      auto* level = add_number(run, "--level", options.level, 0,
+                               "cut the box uniformly, 2^L leaves per axis; 0: the direct sum");
       auto* leaf_size =
           add(run, "--max-leaf-size", options.max_leaf_size, read_leaf_size,
               "cut until no leaf holds more points than this; auto: as 'tune' chooses")
               ->default_str(std::to_string(options.max_leaf_size))
               ->excludes(level);
       add_far_field_cost(run, options)->needs(leaf_size);
-      auto* check = run->add_option("--check", options.check,
-                                    "compare this many targets with plain sums in long double")
-                        ->transform(whole_number(1));
+      auto* check = add_number(run, "--check", options.check, 1,
+                               "compare this many targets with plain sums in long double");
       auto* output = run->add_option("--output", options.output,
                                      "positions, velocities, inputs, outputs: .csv .fma .bfma .vtu "
                                      ".xyz; with --move, the last state");
@@ -190,15 +192,14 @@ namespace nearfield::app
                        ->excludes(run->get_option("--interaction"))
                        ->excludes(run->get_option("--periodic"))
                        ->excludes(check);
-      auto* steps = run->add_option("--steps", motion.steps, "how many leapfrog steps --move takes")
-                        ->transform(whole_number(1))
-                        ->needs(move);
+      auto* steps =
+          add_number(run, "--steps", motion.steps, 1, "how many leapfrog steps --move takes")
+              ->needs(move);
       auto* dt = add(run, "--dt", motion.dt, read_duration, "the time of a step")->needs(move);
       move->needs(steps)->needs(dt);
-      run->add_option("--frames", motion.frames,
-                      "write every so many steps a frame beside --output: NAME_000000.vtu ..., and "
-                      "NAME.pvd, which lists them for ParaView")
-          ->transform(whole_number(1))
+      add_number(run, "--frames", motion.frames, 1,
+                 "write every so many steps a frame beside --output: NAME_000000.vtu ..., and "
+                 "NAME.pvd, which lists them for ParaView")
           ->needs(move)
           ->needs(output);
       run->callback(
@@ -232,31 +233,22 @@ namespace nearfield::app
           "half: every pair once; full: (i, j) and (j, i); count: neighbours of every "
           "point; table: counts and neighbours")
           ->default_str(name_of(options.list));
-      search
-          ->add_option(
-              "--width", options.width,
-              "neighbours stored per row of --list table; default: the most neighbours of a point")
-          ->transform(whole_number(1));
+      add_number(
+          search, "--width", options.width, 1,
+          "neighbours stored per row of --list table; default: the most neighbours of a point");
       add_reading(search, options);
       add_backend(search, options.backend,
                   "auto: a GPU where there is one, else the CPU; scalar or simd: the CPU; "
                   "cuda: a GPU");
-      search
-          ->add_option(
-              "--workers", options.workers,
-              "StarPU's CPU workers, with --backend simd or auto, which is simd then; 0: the "
-              "calling thread, without StarPU")
-          ->transform(whole_number(0))
+      add_number(search, "--workers", options.workers, 0,
+                 "StarPU's CPU workers, with --backend simd or auto, which is simd then; 0: the "
+                 "calling thread, without StarPU")
           ->capture_default_str();
-      search
-          ->add_option("--cells-per-cutoff", options.cells_per_cutoff,
-                       "cells of the grid along the radius on every axis; default: 1, and 2 on the "
-                       "last axis")
-          ->transform(whole_number(1));
-      search
-          ->add_option("--max-memory", options.max_memory,
-                       "bytes; a list that takes more is refused; default: what is free")
-          ->transform(whole_number(0));
+      add_number(search, "--cells-per-cutoff", options.cells_per_cutoff, 1,
+                 "cells of the grid along the radius on every axis; default: 1, and 2 on the "
+                 "last axis");
+      add_number(search, "--max-memory", options.max_memory, 0,
+                 "bytes; a list that takes more is refused; default: what is free");
       search->add_option("--output", options.output, "the list: .csv .npy");
       search->add_option("--json", options.json, "counts and times; -: standard output");
       search->callback([&options] { complete(options); });

@@ -135,8 +135,7 @@ namespace nearfield::app
   std::optional<execution_options> gpu_alone(execution_options const& asked)
   {
     if (is_on_gpu_alone(asked)) return asked;
-    bool const asks_for_tasks = asked.workers || asked.gpus || asked.leaves_per_group ||
-                                !asked.scheduler.empty() || std::getenv("STARPU_NCUDA") ||
+    bool const asks_for_tasks = asked.ask_for_tasks() || std::getenv("STARPU_NCUDA") ||
                                 std::getenv("STARPU_LIMIT_CUDA_MEM");
     if (asked.backend != backend::automatic || asks_for_tasks) return std::nullopt;
     auto const n = gpus().size();

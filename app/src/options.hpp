@@ -4,6 +4,7 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/core/where.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -73,45 +74,16 @@ namespace nearfield::app
     int repetitions = 1;
     /// whether the calling thread is faster than StarPU's start, and workers is 0 for that; none: not looked at yet
     std::optional<bool> is_small = std::nullopt;
+
+    /// Whether one of them is for tasks alone.
+    [[nodiscard]] bool ask_for_tasks() const
+    {
+      return workers || gpus || leaves_per_group || !scheduler.empty();
+    }
   };
 
-  /// The command `nearfield run`.
-  struct run_options
-  {
-    std::filesystem::path input;
-    std::optional<std::filesystem::path> sources = std::nullopt;
-    interaction_choice interaction = {};
-    /// none: points at rest
-    std::optional<motion_options> motion = std::nullopt;
-    /// 0: as the file says
-    int dim = 0;
-    app::precision precision = precision::f64;
-    execution_options step = {};
-    std::optional<int> level = std::nullopt;
-    int max_leaf_size = 64; ///< or automatic
-    /// seconds of each leaf, for the automatic size
-    std::optional<double> far_field_cost = std::nullopt;
-    /// centre, then half width
-    std::vector<double> box = {};
-    /// the period of every axis, 0 for an open one; empty: all axes are open
-    std::vector<double> periodic = {};
-    std::vector<std::string> columns = {};
-    std::vector<std::string> source_columns = {};
-    std::string atom_style = {};
-    /// of a file with several
-    std::optional<std::int64_t> frame = std::nullopt;
-    /// empty: by the names of the files
-    std::string format = {};
-    /// the number of targets to check
-    std::size_t check = 0;
-    std::optional<std::filesystem::path> output = std::nullopt;
-    std::optional<std::filesystem::path> json = std::nullopt;
-    /// an origin is subtracted before rounding to f32: files are written in f64, which keeps coordinates
-    bool has_origin = false;
-  };
-
-  /// The command `nearfield search`.
-  struct search_options
+  /// How the command reads a file, and what it writes.
+  struct file_options
   {
     std::filesystem::path input = {};
     /// 0: as the file says
@@ -123,6 +95,36 @@ namespace nearfield::app
     /// empty: by the name of the file
     std::string format = {};
     app::precision precision = precision::f64;
+    /// the period of every axis, 0 for an open one; empty: all axes are open
+    std::vector<double> periodic = {};
+    std::optional<std::filesystem::path> output = std::nullopt;
+    std::optional<std::filesystem::path> json = std::nullopt;
+  };
+
+  /// The command `nearfield run`.
+  struct run_options : file_options
+  {
+    std::optional<std::filesystem::path> sources = std::nullopt;
+    std::vector<std::string> source_columns = {};
+    interaction_choice interaction = {};
+    /// none: points at rest
+    std::optional<motion_options> motion = std::nullopt;
+    execution_options step = {};
+    std::optional<int> level = std::nullopt;
+    int max_leaf_size = 64; ///< or automatic
+    /// seconds of each leaf, for the automatic size
+    std::optional<double> far_field_cost = std::nullopt;
+    /// centre, then half width
+    std::vector<double> box = {};
+    /// the number of targets to check
+    std::size_t check = 0;
+    /// an origin is subtracted before rounding to f32: files are written in f64, which keeps coordinates
+    bool has_origin = false;
+  };
+
+  /// The command `nearfield search`.
+  struct search_options : file_options
+  {
     nearfield::backend backend = nearfield::backend::automatic;
     /// StarPU's CPU workers that search; 0: the calling thread
     int workers = 0;
@@ -133,12 +135,8 @@ namespace nearfield::app
     std::optional<std::uint32_t> width = std::nullopt;
     /// on every axis; 0: the default
     int cells_per_cutoff = 0;
-    /// the period of every axis, 0 for an open one; empty: all axes are open
-    std::vector<double> periodic = {};
     /// upper limit for the bytes of the list; none: the available memory
     std::optional<std::uint64_t> max_memory = std::nullopt;
-    std::optional<std::filesystem::path> output = std::nullopt;
-    std::optional<std::filesystem::path> json = std::nullopt;
   };
 
   /// The command `nearfield demo`.
@@ -161,32 +159,12 @@ namespace nearfield::app
 
   inline char const* name_of(backend b)
   {
-    switch (b)
-    {
-    case backend::automatic:
-      return "auto";
-    case backend::scalar:
-      return "scalar";
-    case backend::simd:
-      return "simd";
-    default:
-      return "cuda";
-    }
+    return std::array{"auto", "scalar", "simd", "cuda"}.at(static_cast<std::size_t>(b));
   }
 
   inline char const* name_of(list_kind kind)
   {
-    switch (kind)
-    {
-    case list_kind::half:
-      return "half";
-    case list_kind::full:
-      return "full";
-    case list_kind::count:
-      return "count";
-    default:
-      return "table";
-    }
+    return std::array{"half", "full", "count", "table"}.at(static_cast<std::size_t>(kind));
   }
 
   /// f<T, Dim>() for the precision and the dimension of a run.

@@ -26,9 +26,9 @@ namespace nearfield::app
 
   bool may_be_small(execution_options const& step, std::size_t n_points)
   {
-    bool const asks_for_tasks = step.workers || step.gpus || step.leaves_per_group ||
-                                !step.scheduler.empty() || environment_asks_for_starpu();
-    if (step.is_small || asks_for_tasks || !has_tasks() || n_points > most_points) return false;
+    if (step.is_small || step.ask_for_tasks() || environment_asks_for_starpu() || !has_tasks() ||
+        n_points > most_points)
+      return false;
     return is_of_cpu(step.backend) ||
            (step.backend == backend::automatic && !no_gpu_tasks().empty());
   }
