@@ -24,6 +24,12 @@ namespace nearfield::app
     T* out[4];
   };
 
+  /// One file each, of plain_loop.cpp.in.
+  template <isa Which>
+  void plain_loop(plain_job<float> const& job);
+  template <isa Which>
+  void plain_loop(plain_job<double> const& job);
+
   /// Throws nearfield::error as selected_isa() does.
   void run_plain_loop(plain_job<float> const& job);
   void run_plain_loop(plain_job<double> const& job);
