@@ -13,31 +13,70 @@ namespace nearfield::app
   {
     using nearfield::detail::append_number;
 
-    enum class list_format
-    {
-      csv,
-      npy
-    };
-
-    list_format format_of(std::filesystem::path const& path)
+    // Otherwise NPY.
+    bool is_csv(std::filesystem::path const& path)
     {
       auto const extension = extension_of(path);
-      if (extension == ".csv") return list_format::csv;
-      if (extension == ".npy") return list_format::npy;
-      throw error("--output: " + path.string() + ": found extension '" + extension +
-                  "', expected .csv .npy");
+      if (extension != ".csv" && extension != ".npy")
+        throw error("--output: " + path.string() + ": found extension '" + extension +
+                    "', expected .csv .npy");
+      return extension == ".csv";
     }
 
-    // A buffer for the bytes of a file.
-    class block
+    bool has_rows(list_kind kind)
+    {
+      return kind == list_kind::count || kind == list_kind::table;
+    }
+
+    // The lines of a list, which go to the file block by block.
+    class list_lines
     {
     public:
-      explicit block(byte_sink const& put) : put_(put) { bytes_.reserve(size + reserve); }
-
-      std::string& bytes()
+      list_lines(byte_sink const& put, bool csv, bool starts_with_point)
+          : put_(put), is_csv_(csv), starts_with_point_(starts_with_point)
       {
-        if (bytes_.size() >= size) flush();
-        return bytes_;
+        bytes_.reserve(size + reserve);
+      }
+
+      void header(list_kind kind, search_result const& whole)
+      {
+        if (!is_csv_)
+        {
+          bytes_ += !has_rows(kind) ? format_npy_header({whole.pairs, 2})
+                    : whole.table_width
+                        ? format_npy_header({whole.points, *whole.table_width + 1ull})
+                        : format_npy_header({whole.points});
+          return;
+        }
+        bytes_ += has_rows(kind) ? "i,count" : "i,j";
+        for (std::size_t k = 0; k < whole.table_width.value_or(0); ++k)
+          append_number(bytes() += ",j", k);
+        end();
+      }
+      void begin(std::uint64_t i)
+      {
+        if (is_csv_)
+          append_number(bytes(), i);
+        else if (starts_with_point_)
+          value(i);
+      }
+      void value(std::uint64_t j)
+      {
+        if (is_csv_)
+          append_number(bytes() += ',', j);
+        else
+          append_npy(bytes(), static_cast<std::int64_t>(j));
+      }
+      void nothing()
+      {
+        if (is_csv_)
+          bytes() += ',';
+        else
+          append_npy(bytes(), -1);
+      }
+      void end()
+      {
+        if (is_csv_) bytes() += '\n';
       }
       void flush()
       {
@@ -46,8 +85,15 @@ namespace nearfield::app
       }
 
     private:
+      std::string& bytes()
+      {
+        if (bytes_.size() >= size) flush();
+        return bytes_;
+      }
+
       static constexpr std::size_t size = 1 << 20, reserve = 1 << 10;
       byte_sink const& put_;
+      bool is_csv_, starts_with_point_;
       std::string bytes_;
     };
 
@@ -110,83 +156,30 @@ namespace nearfield::app
     };
 
     template <class List>
-    void write_csv(byte_sink const& put, List const& list)
+    void write(byte_sink const& put, std::filesystem::path const& path, List const& list)
     {
-      block out(put);
-      auto const write_two = [&](std::uint64_t first, std::uint64_t second)
-      {
-        std::string& bytes = out.bytes();
-        append_number(bytes, first);
-        bytes += ',';
-        append_number(bytes, second);
-      };
-      bool const has_rows = list.kind == list_kind::count || list.kind == list_kind::table;
+      list_lines lines(put, is_csv(path), !has_rows(list.kind));
+      if (list.has_header) lines.header(list.kind, list.whole);
       std::size_t const width = list.whole.table_width.value_or(0);
-      if (list.has_header)
-      {
-        out.bytes() += has_rows ? "i,count" : "i,j";
-        for (std::size_t k = 0; k < width; ++k) append_number(out.bytes() += ",j", k);
-        out.bytes() += '\n';
-      }
-      if (!has_rows)
-        list.each_pair(
-            [&](std::uint64_t i, std::uint64_t j)
-            {
-              write_two(i, j);
-              out.bytes() += '\n';
-            });
-      else
+      if (has_rows(list.kind))
         list.each_row(
             [&](std::uint64_t i, std::uint64_t count, auto const& row)
             {
-              write_two(i, count);
-              for (auto const j : row) append_number(out.bytes() += ',', j);
-              for (std::size_t k = row.size(); k < width; ++k) out.bytes() += ',';
-              out.bytes() += '\n';
+              lines.begin(i);
+              lines.value(count);
+              for (auto const j : row) lines.value(j);
+              for (std::size_t k = row.size(); k < width; ++k) lines.nothing();
+              lines.end();
             });
-      out.flush();
-    }
-
-    template <class List>
-    void write_npy(byte_sink const& put, List const& list)
-    {
-      block out(put);
-      auto const write = [&](std::uint64_t value)
-      {
-        append_npy(out.bytes(), static_cast<std::int64_t>(value));
-      };
-      bool const is_table = list.kind == list_kind::table,
-                 has_rows = is_table || list.kind == list_kind::count;
-      std::uint64_t const width = list.whole.table_width.value_or(0);
-      if (list.has_header)
-        out.bytes() += !has_rows  ? format_npy_header({list.whole.pairs, 2})
-                       : is_table ? format_npy_header({list.whole.points, 1 + width})
-                                  : format_npy_header({list.whole.points});
-      if (!has_rows)
+      else
         list.each_pair(
             [&](std::uint64_t i, std::uint64_t j)
             {
-              write(i);
-              write(j);
+              lines.begin(i);
+              lines.value(j);
+              lines.end();
             });
-      else
-        list.each_row(
-            [&](std::uint64_t, std::uint64_t count, auto const& row)
-            {
-              write(count);
-              for (auto const j : row) write(j);
-              for (std::size_t k = row.size(); k < width; ++k) append_npy(out.bytes(), -1);
-            });
-      out.flush();
-    }
-
-    template <class List>
-    void write(byte_sink const& put, std::filesystem::path const& path, List const& list)
-    {
-      if (format_of(path) == list_format::csv)
-        write_csv(put, list);
-      else
-        write_npy(put, list);
+      lines.flush();
     }
   }
 
@@ -198,7 +191,7 @@ namespace nearfield::app
 
   void check_list_format(std::filesystem::path const& path)
   {
-    static_cast<void>(format_of(path));
+    static_cast<void>(is_csv(path));
   }
 
   void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
