@@ -34,10 +34,10 @@ namespace nearfield::app
       return passed() && plain_relative_error > 100 * limit;
     }
 
-    /// An output, the sum that it should be, and the sizes of its terms, with and without rounding_effect.
-    void add(long double got, long double wanted, long double size, long double plain_size)
+    /// An output, and the three values that reference_sums have of it.
+    void add(long double got, long double const* wanted)
     {
-      long double const difference = std::abs(got - wanted);
+      long double const difference = std::abs(got - wanted[0]);
       auto const include = [&](double& largest, long double of)
       {
         auto const relative = static_cast<double>(difference == 0 ? 0 : difference / of);
@@ -45,8 +45,8 @@ namespace nearfield::app
         if (!(relative <= largest))
           largest = std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
       };
-      include(max_relative_error, size);
-      include(plain_relative_error, plain_size);
+      include(max_relative_error, wanted[1]);
+      include(plain_relative_error, wanted[2]);
     }
   };
 
@@ -120,64 +120,6 @@ namespace nearfield::app
     }
   }
 
-  /// Sums at one target in long double, for each right-hand side and output, and sums of the sizes of their terms.
-  template <class T, class K>
-  class reference_sums
-  {
-  public:
-    using wide = long double;
-
-    explicit reference_sums(K const& k, std::size_t n_rhs) : k_(k), sums_(n_rhs) {}
-
-    /// A source at target minus r, which may be off by `errors` along each axis; charge(c) is its input c, of all
-    /// right-hand sides.
-    template <class Charge>
-    void add(vec<wide, K::dim> const& r, vec<wide, K::dim> const& errors, Charge const& charge)
-    {
-      if (is_singular<T>(k_) && dot(r, r) == 0) return;
-      // one evaluation of K for all right-hand sides
-      auto const columns = detail::columns_of(k_, r);
-      auto const plain_sizes = detail::term_sizes(k_, r, columns);
-      auto sizes = plain_sizes;
-      if (dot(errors, errors) > 0)
-      {
-        auto const effects = detail::rounding_effect(k_, r, errors, columns);
-        for (int c = 0; c < K::n_in; ++c)
-          for (int o = 0; o < K::n_out; ++o) sizes[c][o] += effects[c][o] / error_limit<T>;
-      }
-      for (std::size_t rhs = 0; rhs < sums_.size(); ++rhs)
-        for (int c = 0; c < K::n_in; ++c)
-        {
-          wide const q = charge(rhs * K::n_in + static_cast<std::size_t>(c)), size = std::abs(q);
-          for (int o = 0; o < K::n_out; ++o)
-          {
-            sums_[rhs].value[o] += columns[c][o] * q;
-            wide const tiny = least * std::max<wide>(size, 1);
-            sums_[rhs].size[o] += std::max(sizes[c][o] * size, tiny);
-            sums_[rhs].plain_size[o] += std::max(plain_sizes[c][o] * size, tiny);
-          }
-        }
-    }
-
-    [[nodiscard]] wide value(std::size_t rhs, int output) const { return sums_[rhs].value[output]; }
-    [[nodiscard]] wide size(std::size_t rhs, int output) const { return sums_[rhs].size[output]; }
-    /// Without what an error of r changes.
-    [[nodiscard]] wide plain_size(std::size_t rhs, int output) const
-    {
-      return sums_[rhs].plain_size[output];
-    }
-
-  private:
-    // K and K q may underflow to zero below the normal numbers of T
-    static constexpr wide least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
-    struct term_sums
-    {
-      vec<wide, K::n_out> value{}, size{}, plain_size{};
-    };
-    K const& k_;
-    std::vector<term_sums> sums_;
-  };
-
   /// The difference of two coordinates of files, of which the second is moved by a multiple of a period, and what
   /// rounding to T may add to it: of both coordinates minus the origin, of the multiple and of the image.
   template <class T>
@@ -189,13 +131,67 @@ namespace nearfield::app
     return {static_cast<long double>(x) - y - moved, half_eps * sizes};
   }
 
+  /// Sums at one target in long double, for each right-hand side and output.
+  template <class T, class K>
+  class reference_sums
+  {
+  public:
+    using wide = long double;
+
+    explicit reference_sums(K const& k, std::size_t n_rhs)
+        : k_(k), n_rhs_(n_rhs), values_(3 * n_rhs * K::n_out)
+    {}
+
+    /// A source at target minus r, of which difference(d) gives a component, and by how much it may be off; charge(c) is
+    /// its input c, of all right-hand sides.
+    template <class Difference, class Charge>
+    void add(Difference const& difference, Charge const& charge)
+    {
+      vec<wide, K::dim> r, errors;
+      for (int d = 0; d < K::dim; ++d) std::tie(r[d], errors[d]) = difference(std::size_t(d));
+      if (is_singular<T>(k_) && dot(r, r) == 0) return;
+      // one evaluation of K for all right-hand sides
+      auto const columns = detail::columns_of(k_, r);
+      auto const plain_sizes = detail::term_sizes(k_, r, columns);
+      auto sizes = plain_sizes;
+      if (dot(errors, errors) > 0)
+      {
+        auto const effects = detail::rounding_effect(k_, r, errors, columns);
+        for (int c = 0; c < K::n_in; ++c)
+          for (int o = 0; o < K::n_out; ++o) sizes[c][o] += effects[c][o] / error_limit<T>;
+      }
+      for (std::size_t rhs = 0; rhs < n_rhs_; ++rhs)
+        for (int c = 0; c < K::n_in; ++c)
+        {
+          wide const q = charge(rhs * K::n_in + static_cast<std::size_t>(c)), size = std::abs(q);
+          wide* sums = &values_[3 * rhs * K::n_out];
+          for (int o = 0; o < K::n_out; ++o, sums += 3)
+          {
+            wide const tiny = least * std::max<wide>(size, 1);
+            sums[0] += columns[c][o] * q;
+            sums[1] += std::max(sizes[c][o] * size, tiny);
+            sums[2] += std::max(plain_sizes[c][o] * size, tiny);
+          }
+        }
+    }
+
+    /// Of each output the sum, and the sums of the sizes of its terms, with and without what an error of r changes.
+    [[nodiscard]] std::vector<wide> const& values() const { return values_; }
+
+  private:
+    // K and K q may underflow to zero below the normal numbers of T
+    static constexpr wide least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
+    K const& k_;
+    std::size_t n_rhs_;
+    std::vector<wide> values_;
+  };
+
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long double over the
   /// same pairs, from the positions of the files and inputs rounded to T.
   template <class T, class K>
   check_report check_outputs(problem<T, K::dim> const& on, K const& k,
                              std::vector<std::vector<double>> const& outputs, std::size_t n)
   {
-    using wide = long double;
     auto const& x = on.target_points().points.positions;
     auto const& y = on.source_points().points.positions;
     auto const& inputs = on.inputs();
@@ -221,21 +217,19 @@ namespace nearfield::app
         {
           index_type const j = source_order[at];
           if (one_set && j == i && range.shift == 0) continue;
-          vec<wide, K::dim> r, errors;
-          for (unsigned d = 0; d < K::dim; ++d)
-            std::tie(r[int(d)], errors[int(d)]) =
-                difference<T>(x[d][i], y[d][j], range.shift == 0 ? 0 : list.shifts[range.shift][d],
-                              on.origin()[d]);
-          sums.add(r, errors, [&](std::size_t c) { return wide(inputs[c][j]); });
+          auto const from_source = [&](std::size_t d)
+          {
+            double const moved = range.shift == 0 ? 0 : list.shifts[range.shift][d];
+            return difference<T>(x[d][i], y[d][j], moved, on.origin()[d]);
+          };
+          sums.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
         }
       };
       add_range(list.own[box]);
       for (source_range const& range : list.neighbours(box)) add_range(range);
 
-      for (std::size_t rhs = 0; rhs < inputs.size() / K::n_in; ++rhs)
-        for (int o = 0; o < K::n_out; ++o)
-          report.add(wide(outputs[rhs * K::n_out + std::size_t(o)][i]), sums.value(rhs, o),
-                     sums.size(rhs, o), sums.plain_size(rhs, o));
+      for (std::size_t c = 0; c < outputs.size(); ++c)
+        report.add(outputs[c][i], &sums.values()[3 * c]);
     }
     return report;
   }

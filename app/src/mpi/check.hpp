@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -113,7 +112,6 @@ namespace nearfield::app
                           starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
                           std::vector<std::vector<double>> const& outputs, std::size_t n)
   {
-    using wide = long double;
     check_report report;
     report.targets = std::min<std::uint64_t>(n, tree.total_points());
     report.limit = error_limit<T>;
@@ -135,14 +133,13 @@ namespace nearfield::app
         x[m * K::dim + d] = on.target_points().points.positions[d][targets[m].number - first];
     x = all.sum(std::move(x));
     auto const known = tree.known_sources();
-    std::size_t const n_rhs = inputs.size() / K::n_in;
     auto const images = detail::images_of<K::dim>(tree.period());
 
-    std::vector<long double> sums; // value and sizes of each output of each target
+    std::vector<long double> sums; // of each target
     for (std::size_t m = 0; m < targets.size(); ++m)
     {
       auto const& target = targets[m];
-      reference_sums<T, K> of_target(k, n_rhs);
+      reference_sums<T, K> of_target(k, inputs.size() / K::n_in);
       for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
         for (auto const& image : images)
         {
@@ -152,31 +149,22 @@ namespace nearfield::app
           {
             if (tree.has_one_set() && &image == &images[0] && tree.numbers()[j] == target.number)
               continue;
-            vec<wide, K::dim> r, errors;
-            for (int d = 0; d < K::dim; ++d)
+            auto const from_source = [&](std::size_t d)
             {
-              auto const axis = std::size_t(d);
-              std::tie(r[d], errors[d]) =
-                  difference<T>(static_cast<double>(x[m * K::dim + axis]), y[axis][j],
-                                image[axis] * tree.period()[axis], on.origin()[axis]);
-            }
-            of_target.add(r, errors, [&](std::size_t c) { return wide(inputs[c][j]); });
+              return difference<T>(static_cast<double>(x[m * K::dim + d]), y[d][j],
+                                   image[d] * tree.period()[d], on.origin()[d]);
+            };
+            of_target.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
           }
         }
-      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
-        for (int o = 0; o < K::n_out; ++o)
-        {
-          sums.push_back(of_target.value(rhs, o));
-          sums.push_back(of_target.size(rhs, o));
-          sums.push_back(of_target.plain_size(rhs, o));
-        }
+      sums.insert(sums.end(), of_target.values().begin(), of_target.values().end());
     }
     sums = all.sum(std::move(sums));
 
     for (std::size_t m = 0, s = 0; m < targets.size(); ++m)
       for (std::size_t c = 0; c < outputs.size(); ++c, s += 3)
         if (auto const number = targets[m].number; is_here(number))
-          report.add(outputs[c][number - first], sums[s], sums[s + 1], sums[s + 2]);
+          report.add(outputs[c][number - first], &sums[s]);
     report.max_relative_error = all.greatest(report.max_relative_error);
     report.plain_relative_error = all.greatest(report.plain_relative_error);
     return report;
