@@ -100,17 +100,15 @@ namespace nearfield::app
     /// Opens a file to be written piece by piece before commit().
     atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
 
-    /// Prints the name of each file after `label`, then gives the files their names. If standard output
-    /// fails, that is an error too and leaves no files.
-    void commit(std::string_view label)
+    /// Prints the name of each file after the label, if there is one, then gives the files their names. If standard
+    /// output fails, that is an error too and leaves no files.
+    void commit(std::optional<std::string_view> label)
     {
-      for (output const& each : files_) std::cout << label << each.path.string() << "\n";
-      flush_output();
-      commit();
-    }
-    /// The same, without a word.
-    void commit()
-    {
+      if (label)
+      {
+        for (output const& each : files_) std::cout << *label << each.path.string() << "\n";
+        flush_output();
+      }
       bool const prints = !to_print_.empty();
       if (prints &&
           (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||

@@ -117,11 +117,7 @@ namespace nearfield::app
     all_.attempt(
         [&]
         {
-          if (!all_.is_first()) return;
-          if (label)
-            files_.commit(*label);
-          else
-            files_.commit();
+          if (all_.is_first()) files_.commit(label);
         });
     if (mine_) mine_->keep();
   }

@@ -1,4 +1,4 @@
-#include "mpi/agreement.hpp"
+#include "mpi/mpi_ranks.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -79,15 +79,15 @@ namespace nearfield::app
     }
   }
 
-  void require_same_options(mpi_ranks const& all, std::string const& lines)
+  void mpi_ranks::require_same_options(std::string const& lines) const
   {
-    auto const joined = all.gather_all<char>(lines);
+    auto const joined = gather_all<char>(lines);
     auto const lines_of = [&](int rank)
     {
       return std::string(joined.of(rank).begin(), joined.of(rank).end());
     };
     auto const first = lines_of(0);
-    for (int rank = 1; rank < all.size(); ++rank)
+    for (int rank = 1; rank < size(); ++rank)
       if (auto const other = lines_of(rank); other != first)
         refuse("mpirun: rank " + std::to_string(rank) + " was started with " +
                own_line(other, first) + ", rank 0 with " + own_line(first, other) +

@@ -127,4 +127,32 @@ namespace nearfield::app
     MPI_Abort(MPI_COMM_WORLD, failed);
     std::_Exit(failed); // MPI need not
   }
+
+  void leave_binding_to_the_launcher()
+  {
+    if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
+  }
+
+  exit_status on_all_ranks(std::string const& written,
+                           std::function<exit_status(mpi_ranks const&)> const& f)
+  {
+    mpi_ranks const all;
+    try
+    {
+      all.require_same_options(written);
+      exit_status const status = f(all);
+      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
+      return status;
+    }
+    catch (agreed_error const& failure)
+    {
+      if (all.is_first()) print_error(failure.said());
+      all.wait_for_all();
+      return failed;
+    }
+    catch (std::exception const& failure)
+    {
+      all.abort(failure.what());
+    }
+  }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "commands.hpp"
 #include "ranks.hpp"
 
 #include "runtime/mpi/src/ranks.hpp"
@@ -68,6 +69,8 @@ namespace nearfield::app
       auto const joined = gather_all<char>(mine);
       return {joined.values.begin(), joined.values.end()};
     }
+    /// Throws agreed_error unless all ranks have the same lines; it names the first that differ.
+    void require_same_options(std::string const& lines) const;
     void require_same_file(std::filesystem::path const& path) const override;
     void pass_to_first(std::function<void(byte_sink const&)> const& write,
                        byte_sink const& take) const override;
@@ -76,4 +79,13 @@ namespace nearfield::app
     /// For what fails on this rank alone: prints the message, and ends all ranks.
     [[noreturn]] void abort(std::string const& message) const;
   };
+
+  /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
+  /// the cores of their process.
+  void leave_binding_to_the_launcher();
+
+  /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all. `written`:
+  /// lines that all ranks must have.
+  exit_status on_all_ranks(std::string const& written,
+                           std::function<exit_status(mpi_ranks const&)> const& f);
 }

@@ -1,7 +1,7 @@
 #include "run.hpp"
 #include "devices.hpp"
+#include "launch.hpp"
 #include "machine.hpp"
-#include "mpi/command.hpp"
 #include "mpi/compute_over.hpp"
 #include "mpi/merged_over.hpp"
 #include "mpi/mpi_ranks.hpp"

@@ -1,6 +1,7 @@
+#include "launch.hpp"
 #include "machine.hpp"
-#include "mpi/command.hpp"
 #include "mpi/merged_over.hpp"
+#include "mpi/mpi_ranks.hpp"
 #include "search_result.hpp"
 #include "task_step.hpp"
 
