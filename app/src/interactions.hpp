@@ -16,24 +16,17 @@ namespace nearfield::app
   template <class K>
   bool set_parameter(K& k, std::string const& name, double value)
   {
-    auto const refuse = [&](char const* expected)
+    auto const set = [&](double& to, bool fits, char const* expected)
     {
-      throw error("--param: " + name + " is " + number_text(value) + "; give " + expected);
+      if (!fits || !std::isfinite(value))
+        throw error("--param: " + name + " is " + number_text(value) + "; give " + expected);
+      to = value;
+      return true;
     };
     if constexpr (requires { k.sigma; })
-      if (name == "sigma")
-      {
-        if (!(value > 0) || !std::isfinite(value)) refuse("a positive, finite length");
-        k.sigma = value;
-        return true;
-      }
+      if (name == "sigma") return set(k.sigma, value > 0, "a positive, finite length");
     if constexpr (requires { k.eps; })
-      if (name == "eps")
-      {
-        if (!(value >= 0) || !std::isfinite(value)) refuse("a finite length, 0 or more");
-        k.eps = value;
-        return true;
-      }
+      if (name == "eps") return set(k.eps, value >= 0, "a finite length, 0 or more");
     return false;
   }
 

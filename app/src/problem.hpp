@@ -84,23 +84,33 @@ namespace nearfield::app
     return result;
   }
 
+  /// Of each column, what f(c, begin, values) gives for parts of it together, by the workers.
+  template <class Found, class F>
+  std::vector<Found> over_parts(executor& on, std::vector<std::vector<double>> const& columns,
+                                F const& f)
+  {
+    auto const parts = static_cast<std::size_t>(on.workers());
+    std::vector<Found> found(columns.size() * parts), result(columns.size());
+    on.run(static_cast<int>(found.size()),
+           [&](int p)
+           {
+             auto const c = static_cast<std::size_t>(p) / parts,
+                        part = static_cast<std::size_t>(p) % parts;
+             std::span<double const> const values = columns[c];
+             std::size_t const begin = values.size() * part / parts,
+                               end = values.size() * (part + 1) / parts;
+             found[static_cast<std::size_t>(p)] = f(c, begin, values.subspan(begin, end - begin));
+           });
+    for (std::size_t p = 0; p < found.size(); ++p) result[p / parts].add(found[p]);
+    return result;
+  }
+
   /// The extents of the columns.
   inline std::vector<extent> extents_of(executor& on,
                                         std::vector<std::vector<double>> const& columns)
   {
-    auto const parts = static_cast<std::size_t>(on.workers());
-    std::vector<extent> found(columns.size() * parts), result(columns.size());
-    on.run(static_cast<int>(found.size()),
-           [&](int p)
-           {
-             auto const part = static_cast<std::size_t>(p) % parts;
-             std::span<double const> const values = columns[static_cast<std::size_t>(p) / parts];
-             std::size_t const begin = values.size() * part / parts,
-                               end = values.size() * (part + 1) / parts;
-             found[static_cast<std::size_t>(p)] = extent_of(values.subspan(begin, end - begin));
-           });
-    for (std::size_t p = 0; p < found.size(); ++p) result[p / parts].add(found[p]);
-    return result;
+    return over_parts<extent>(on, columns,
+                              [](std::size_t, std::size_t, auto part) { return extent_of(part); });
   }
 
   /// Of the points of one or two files: float differences of both need one origin.
@@ -162,22 +172,14 @@ namespace nearfield::app
     {
       for (auto const& values : from) columns.emplace_back(values);
       if (std::is_same_v<T, double> && centre.empty()) return; // views, and no box to lie in
-      auto const parts = static_cast<std::size_t>(on.workers());
-      std::vector<value_range> found(from.size() * parts);
-      on.run(static_cast<int>(found.size()),
-             [&](int p)
-             {
-               auto const c = static_cast<std::size_t>(p) / parts,
-                          part = static_cast<std::size_t>(p) % parts;
-               std::span<double const> const values = from[c];
-               std::size_t const begin = values.size() * part / parts,
-                                 end = values.size() * (part + 1) / parts;
-               T* const copy = columns[c].copy();
-               found[static_cast<std::size_t>(p)] = round_values<T>(
-                   values.subspan(begin, end - begin), origin.empty() ? 0 : origin[c],
-                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
-             });
-      for (std::size_t p = 0; p < found.size(); ++p) ranges[p / parts].add(found[p]);
+      ranges = over_parts<value_range>(
+          on, from,
+          [&](std::size_t c, std::size_t begin, std::span<double const> part)
+          {
+            T* const copy = columns[c].copy();
+            return round_values<T>(part, origin.empty() ? 0 : origin[c],
+                                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
+          });
     }
   };
 

@@ -26,18 +26,19 @@ namespace nearfield::app
     {
       auto& points = of.points;
       bool const is_gravity = f == force::gravity;
+      auto const refuse = [&](std::string const& what)
+      {
+        throw error(of.name + ": " + what, error_kind::invalid_data);
+      };
       if (of.report.lacks_masses)
-        throw error(of.name + ": found momenta, expected the masses of all points beside them, or "
-                              "velocities, for --move",
-                    error_kind::invalid_data);
+        refuse("found momenta, expected the masses of all points beside them, or velocities, for "
+               "--move");
       if (of.report.lacks_components)
-        throw error(of.name + ": found velocities or momenta without one of their components, "
-                              "expected one for each coordinate, or none, for --move",
-                    error_kind::invalid_data);
+        refuse("found velocities or momenta without one of their components, expected one for each "
+               "coordinate, or none, for --move");
       if (of.report.lacks_types)
-        throw error(of.name + ": found a section Masses, expected a column of --columns with the "
-                              "name type, whose masses they are, for --move",
-                    error_kind::invalid_data);
+        refuse("found a section Masses, expected a column of --columns with the name type, whose "
+               "masses they are, for --move");
       if (is_gravity && points.inputs.empty() && has_masses)
       {
         points.inputs.push_back(std::move(points.masses));
@@ -46,27 +47,22 @@ namespace nearfield::app
         has_masses = false;
       }
       if (is_gravity && !points.inputs.empty() && has_masses)
-        throw error(
-            of.name +
-                ": found columns q and m, and each may be the masses of --move gravity; skip one "
-                "by --columns",
-            error_kind::invalid_data);
+        refuse("found columns q and m, and each may be the masses of --move gravity; skip one by "
+               "--columns");
       if (points.inputs.size() != 1)
-        throw error(of.name + ": found " + std::to_string(points.inputs.size()) +
-                        (points.inputs.size() == 1 ? " input column" : " input columns") +
-                        (has_masses ? " beside masses" : "") + ", expected " +
-                        (is_gravity ? "masses, as the column q or m, for --move gravity"
-                                    : "one, the charges, for --move charges"),
-                    error_kind::invalid_data);
+        refuse("found " + std::to_string(points.inputs.size()) +
+               (points.inputs.size() == 1 ? " input column" : " input columns") +
+               (has_masses ? " beside masses" : "") + ", expected " +
+               (is_gravity ? "masses, as the column q or m, for --move gravity"
+                           : "one, the charges, for --move charges"));
       auto const masses = is_gravity              ? points.inputs[0]
                           : points.masses.empty() ? std::vector<double>(points.size(), 1)
                                                   : points.masses;
       for (std::size_t i = 0; i < masses.size(); ++i)
         if (!(is_gravity ? masses[i] >= 0 : masses[i] > 0))
-          throw error(of.name + ": point " + std::to_string(of.first + i) + " has the mass " +
-                          number_text(masses[i]) + "; give " +
-                          (is_gravity ? "0 or more" : "a positive one"),
-                      error_kind::invalid_data);
+          refuse("point " + std::to_string(of.first + i) + " has the mass " +
+                 number_text(masses[i]) + "; give " +
+                 (is_gravity ? "0 or more" : "a positive one"));
       return masses;
     }
 
