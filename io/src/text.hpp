@@ -168,8 +168,8 @@ namespace nearfield::detail::io
     bool columns = false, atom_style = false, frames = false;
   };
 
-  /// Throws nearfield::error, naming the file, if an option is given that its format does not have, or if options.dim is
-  /// not 0, 2 or 3.
+  /// Throws nearfield::error if an option is given that the format of the file does not have, or if options.dim is not 0,
+  /// 2 or 3.
   void check_options(read_options const& options, std::string const& name,
                      known_options const& known);
 
