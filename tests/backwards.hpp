@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <algorithm>
 #include <functional>

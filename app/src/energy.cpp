@@ -1,6 +1,6 @@
 #include "energy.hpp"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <algorithm>
 #include <array>

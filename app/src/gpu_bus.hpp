@@ -4,7 +4,7 @@
 
 #include "core/src/cuda/staging.hpp"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>

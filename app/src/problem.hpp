@@ -5,7 +5,7 @@
 #include "rounding.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/io/points.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>

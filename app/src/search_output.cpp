@@ -2,7 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
-#include <nearfield/io/npy.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <algorithm>
 #include <span>

@@ -1,5 +1,5 @@
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/parallel.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <algorithm>
 #include <atomic>

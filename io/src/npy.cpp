@@ -1,4 +1,4 @@
-#include <nearfield/io/npy.hpp>
+#include <nearfield/io/points.hpp>
 
 #include "binary_table.hpp"
 #include "column_names.hpp"

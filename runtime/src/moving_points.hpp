@@ -1,7 +1,7 @@
 #pragma once
 
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cuda_tree.hpp>

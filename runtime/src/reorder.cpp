@@ -2,7 +2,7 @@
 
 #include "columns.hpp"
 
-#include <nearfield/core/permute.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <string>

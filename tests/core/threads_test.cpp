@@ -1,4 +1,4 @@
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <gtest/gtest.h>

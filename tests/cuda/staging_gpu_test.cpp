@@ -2,7 +2,7 @@
 #include "core/src/cuda/staging.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <cuda_runtime_api.h>

@@ -1,7 +1,6 @@
 #include "files.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/npy.hpp>
 #include <nearfield/io/points.hpp>
 
 #include <cstdlib>

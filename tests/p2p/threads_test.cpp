@@ -4,7 +4,7 @@
 #include "p2p/p2p_cases.hpp"
 #include "points.hpp"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>

@@ -5,7 +5,7 @@
 #include "tree_cases.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include "points.hpp"
 #include "same_tree.hpp"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <gtest/gtest.h>
 

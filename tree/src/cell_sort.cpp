@@ -4,7 +4,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
-#include <nearfield/core/permute.hpp>
+#include <nearfield/core/parallel.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,6 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/tree/axis_pieces.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/tree/axis_pieces.hpp>
 #include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
 #include <bit>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>

@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "plan.hpp"
 
 #include <nearfield/core/parallel.hpp>
-#include <nearfield/core/permute.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -4,8 +4,8 @@
 #include "layer.hpp"
 #include "tree_memory.hpp"
 
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/parallel.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/leaf_size.hpp>
 
 #include <algorithm>

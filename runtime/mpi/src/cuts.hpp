@@ -4,7 +4,7 @@
 
 #include "tree/src/sort.hpp"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstddef>
 #include <cstdint>

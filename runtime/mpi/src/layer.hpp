@@ -7,7 +7,7 @@
 #include "tree/src/part_lists.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include <array>

@@ -5,7 +5,7 @@
 #include "staging.hpp"
 #include "tree_on_gpu.cuh"
 
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <array>

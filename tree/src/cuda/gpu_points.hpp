@@ -6,8 +6,8 @@
 #include "../part_lists.hpp"
 
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/executor.hpp>
-#include <nearfield/p2p/tuning.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/tuning.hpp>
 
 #include <cstddef>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>

@@ -2,10 +2,9 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/tree/axis_pieces.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
 #include <concepts>

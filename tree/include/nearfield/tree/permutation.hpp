@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
-#include <nearfield/core/permute.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/core/soa.hpp>
 
 #include <cstddef>

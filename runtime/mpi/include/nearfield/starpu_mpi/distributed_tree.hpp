@@ -2,7 +2,6 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/tree/build_tree.hpp>
