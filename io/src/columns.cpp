@@ -241,7 +241,7 @@ namespace nearfield
         bool const has_tabs =
             !header_.text.empty() ? n == fields_in(header_.text, '\t').size()
             : map_                ? n == map_->names.size()
-                   : std::count(between_tabs.begin() + 1, between_tabs.end() - 1, "") > 0;
+                   : n > 2 && std::count(between_tabs.begin() + 1, between_tabs.end() - 1, "") > 0;
         if (has_tabs) delimiter_ = '\t';
       }
 

@@ -128,6 +128,12 @@ TEST(columns, a_header_alone_is_no_points)
   EXPECT_EQ(points.inputs.size(), 1u);
 }
 
+TEST(columns, a_tab_in_quotes_separates_nothing)
+{
+  EXPECT_EQ(message_of([] { parse_columns("\"a\tb\" 1 2 3\n", "a.txt"); }),
+            "a.txt: line 1: found 'a\\x09b' for x, expected a number");
+}
+
 TEST(columns, exponents_of_Fortran_are_read)
 {
   auto const points = parse_columns("1.0D+00,-2.5d-3\n+1D3,.5d0\n1d-999,-1D-999\n", "a.csv");
