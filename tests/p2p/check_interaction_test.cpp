@@ -88,6 +88,7 @@ namespace nearfield::test
     EXPECT_EQ(check_interaction(scalar, outer_product{0.1}), "");
     EXPECT_EQ(check_interaction(scalar, one_over_r<>(), {.length = 1e-6}), "");
     EXPECT_EQ(found<mistake::none>(), "");
+    EXPECT_EQ(check_interaction(scalar, gaussian<3>{.sigma = 0.05}), "") << "underflows in float";
   }
 
   TEST(check_interaction, finds_a_wrong_parity_in_K_and_in_mutual_sums)
