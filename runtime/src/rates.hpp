@@ -1,8 +1,8 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/core/boxes.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
 
 namespace nearfield::starpu::detail
