@@ -44,8 +44,8 @@ namespace nearfield::app
 
     /// Throws unless all ranks find the same bytes in the file.
     virtual void require_same_file(std::filesystem::path const&) const {}
-    /// Calls write(put) on every rank. What it gives to put(bytes) comes to take(bytes) on the first rank, in the order
-    /// of ranks.
+    /// Calls write(put) on every rank. The first rank calls take(bytes) with the bytes that each write() puts, rank by
+    /// rank.
     virtual void pass_to_first(std::function<void(byte_sink const&)> const& write,
                                byte_sink const& take) const
     {

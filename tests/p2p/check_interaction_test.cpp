@@ -24,6 +24,7 @@ namespace nearfield::test
       none,
       parity,
       gradient,
+      small, ///< twice the gradient
       f32,
       not_finite
     };
@@ -41,6 +42,7 @@ namespace nearfield::test
         V const value = rsqrt(dot(r, r) + V(0.01));
         V factor = value * value * value;
         if constexpr (Which == mistake::gradient) factor = value;
+        if constexpr (Which == mistake::small) factor = V(2) * factor;
         if constexpr (Which == mistake::f32)
           factor = V(1e30) * factor * V(1e30) * V(1e-30) * V(1e-30);
         if constexpr (Which == mistake::not_finite) factor = factor * V(1e300) * V(1e300);
@@ -97,6 +99,19 @@ namespace nearfield::test
                 AllOf(HasSubstr("output 2: the way back"), Not(HasSubstr("output 1")),
                       HasSubstr("output 2: mutual sums of double differ"),
                       Not(HasSubstr("one-sided"))));
+  }
+
+  TEST(check_interaction, finds_mistakes_in_outputs_that_are_small_beside_others)
+  {
+    EXPECT_EQ(check_interaction(scalar, softened_with_gradient<mistake::none>(),
+                                {.length = 1e7, .has_gradient = true}),
+              "");
+    EXPECT_THAT(
+        check_interaction(scalar, softened_with_gradient<mistake::parity>(), {.length = 1e12}),
+        HasSubstr("output 2: the way back"));
+    EXPECT_THAT(check_interaction(scalar, softened_with_gradient<mistake::small>(),
+                                  {.length = 1e7, .has_gradient = true}),
+                HasSubstr("output 1: not the derivative"));
   }
 
   TEST(check_interaction, finds_a_wrong_gradient)

@@ -84,8 +84,8 @@ namespace nearfield::app
   /// the cores of their process.
   void leave_binding_to_the_launcher();
 
-  /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all. `written`:
-  /// lines that all ranks must have.
+  /// Calls f(ranks), which gives the exit status of all of them. If it throws, one rank prints the error, and all ranks
+  /// end. `written`: lines that all ranks must have.
   exit_status on_all_ranks(std::string const& written,
                            std::function<exit_status(mpi_ranks const&)> const& f);
 }

@@ -133,10 +133,7 @@ namespace nearfield::detail
     }
     first.push_back(end);
   }
-}
 
-namespace nearfield::detail
-{
   struct assign
   {
     void operator()(auto& to, auto const& from) const { to = from; }

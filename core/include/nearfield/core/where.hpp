@@ -174,10 +174,7 @@ namespace nearfield
     std::string implementation;
     std::uint64_t tasks = 0; ///< number of tasks
   };
-}
 
-namespace nearfield
-{
   /// Threads that run the parts of a loop: derive from it to lend a function those of your program.
   ///
   ///     struct serial : nearfield::executor

@@ -298,10 +298,7 @@ namespace nearfield
 
   /// A PVD collection: ParaView opens it as the files in the order of their times.
   NEARFIELD_API std::string format_pvd(std::vector<pvd_entry> const& entries);
-}
 
-namespace nearfield
-{
   /// NumPy .npy files of integers, written sequentially: the header, then the values row by row.
   ///
   ///     nearfield::atomic_file file{"pairs.npy"}; // <nearfield/io/atomic_file.hpp>

@@ -144,10 +144,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
   }
-}
 
-namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
-{
   /// What is left of an interaction, and memory for its matrices.
   template <class V>
   struct rhs_kernel

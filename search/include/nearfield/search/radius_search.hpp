@@ -110,10 +110,7 @@ namespace nearfield
                           [&](auto const& job)
                           { detail::visit_rows_of(detail::isa_of(where), job, what); });
   }
-}
 
-namespace nearfield
-{
   /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
   /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
   template <cpu_place On, has_cell_view Cells>

@@ -52,10 +52,7 @@ namespace nearfield
 #endif
     }
   };
-}
 
-namespace nearfield
-{
   /// How a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
