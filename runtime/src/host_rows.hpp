@@ -16,7 +16,7 @@ namespace nearfield::starpu::detail
   class host_rows final : public nearfield::detail::device_rows<T, Dim>
   {
   public:
-    using columns = soa<T const, Dim>;
+    using typename nearfield::detail::device_rows<T, Dim>::columns;
 
     host_rows(backend where, cell_list_options<T, Dim> const& grid, std::size_t n_slabs)
         : where_(where), grid_(grid), slabs_(n_slabs)

@@ -3,13 +3,11 @@
 #include "cpu_workers.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 
 namespace nearfield::starpu::detail
@@ -136,38 +134,21 @@ namespace nearfield::starpu::detail
                                           moving_argument<T> const& argument,
                                           cuda_kernels<T> const& kernels, cuda_stream stream) const
   {
-    using nearfield::detail::sorted_columns;
-    cuda_backend const where{stream};
     auto const& tree = points->on_gpu(stream, argument.round, given.points);
-    cuda_list const list(where, tree,
-                         form_there(backend::cuda, given.n_rhs, given.n_targets(), tree.size()));
-    sorted_columns<T> sources(stream, tree.source_order(), given.y());
-    sorted_columns<T> q(stream, tree.source_order(), given.q());
-    std::optional<sorted_columns<T>> targets;
-    if (!has_one_set()) targets.emplace(stream, tree.target_order(), given.x());
-    sorted_columns<T> out(stream, tree.target_order(), given.out().width());
-
-    auto const sorted_y = sources.template view<run_time_columns>();
-    auto const sorted_x = targets ? targets->template view<run_time_columns>() : sorted_y;
-    auto const sorted_q = q.template view<run_time_columns>();
-    auto const sums = out.template view<run_time_columns>();
-    for (int c = 0; c < sums.width(); ++c)
-      nearfield::detail::device_clear(sums[c], given.n_targets() * sizeof(T), stream);
-    cuda_job<T> job;
-    list.describe_to(job);
-    job.singular = argument.is_singular;
-    job.stream = stream;
-    job.n_rhs = given.n_rhs;
-    job.own_is_self = has_one_set();
-    job.target_x = sorted_x.data();
-    job.source_x = sorted_y.data();
-    job.source_q = sorted_q.data();
-    job.target_q = list.is_mutual() ? sorted_q.data() : nullptr;
-    job.target_out = sums.data();
-    if (given.n_sources() > 0)
-      check_cuda((list.is_mutual() ? kernels.mutual : kernels.one_sided)(argument.k, job),
-                 "near_field");
-    out.scatter_to(given.out(), options_.accumulate);
+    nearfield::detail::cuda_step<T> const step{
+        "near_field",
+        stream,
+        kernels,
+        argument.k,
+        argument.is_singular,
+        form_case_of(given.n_rhs),
+        {.accumulate = options_.accumulate, .form = options_.form}};
+    nearfield::detail::cuda_set<T> const sources{given.y(), given.q(), given.out()};
+    if (has_one_set())
+      step.run_sorted(tree.on_device(), tree.size(), sources, sources);
+    else
+      step.run_sorted(tree.on_device(), tree.size(), {given.x(), {}, given.out()},
+                      {given.y(), given.q(), {}});
   }
 
   template <class T, int Dim>

@@ -66,20 +66,21 @@ namespace nearfield::starpu::detail
       return made;
     }
     /// The form on CPUs. Throws nearfield::error for form mutual where there is none.
-    [[nodiscard]] pair_form form_on_cpu() const { return form_there(backend::simd, 1, 0, 0); }
+    [[nodiscard]] pair_form form_on_cpu() const
+    {
+      return nearfield::detail::choose_form("near_field", options_.form, backend::simd,
+                                            form_case_of(1));
+    }
 
     void run(running_task const& task, moving_argument<T> const& argument,
              p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu) override;
 
   private:
     struct task_columns;
-    [[nodiscard]] pair_form form_there(backend where, int n_rhs, std::size_t n_points,
-                                       std::size_t leaves) const
+    [[nodiscard]] nearfield::detail::form_case form_case_of(int n_rhs) const
     {
       auto const& shape = *this->k.type;
-      return nearfield::detail::choose_form(
-          "near_field", options_.form, where,
-          {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs, n_points, leaves});
+      return {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs};
     }
     void clear(task_columns const& given, cuda_stream const* gpu) const noexcept;
     void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,

@@ -42,7 +42,7 @@ namespace nearfield::starpu::detail
                                 ? 0
                                 : STARPU_VECTOR_GET_PTR(task.buffers[1 + copy.list]);
           if (task.on == implementation::cuda)
-            launch(task.stream, argument, copy, list, from.data(), to.data());
+            launch(task.stream, argument.kind, copy, list, {from, copy.n}, {to, copy.n});
           else
             for (int c = 0; c < argument.n_columns; ++c)
               copy_column(argument.kind, copy, list, from[c], to[c]);
@@ -76,23 +76,23 @@ namespace nearfield::starpu::detail
         }
       }
 
-      static void launch(cuda_stream stream, copy_argument const& argument, row_copy const& copy,
-                         std::uintptr_t list, T const* const* from, T* const* to)
+      static void launch(cuda_stream stream, copy_kind kind, row_copy const& copy,
+                         std::uintptr_t list, soa<T const, run_time_columns> const& from,
+                         soa<T, run_time_columns> const& to)
       {
-        int const n_columns = argument.n_columns;
         auto const* const places = reinterpret_cast<index_type const*>(list) + copy.begin;
         if (list == 0)
-          for (int c = 0; c < n_columns; ++c)
+          for (int c = 0; c < from.width(); ++c)
             nearfield::detail::device_copy_async(to[c], from[c], copy.n * sizeof(T), stream);
         else if (copy.n_runs > 0)
           nearfield::detail::device_gather_runs<T>(
               stream, reinterpret_cast<row_run const*>(list) + copy.first_run, copy.n_runs,
-              copy.begin, copy.n, from, to, n_columns);
-        else if (argument.kind == copy_kind::gather)
-          nearfield::detail::device_gather<T>(stream, places, copy.n, from, to, n_columns);
+              copy.begin, copy.n, from, to);
+        else if (kind == copy_kind::gather)
+          nearfield::detail::device_gather<T>(stream, places, copy.n, from, to);
         else
-          nearfield::detail::device_scatter<T>(stream, places, copy.n, from, to, n_columns,
-                                               argument.kind == copy_kind::add);
+          nearfield::detail::device_scatter<T>(stream, places, copy.n, from, to,
+                                               kind == copy_kind::add);
       }
     };
   }

@@ -136,8 +136,9 @@ namespace nearfield::test
       {
         std::size_t const skipped = runs[before].row;
         detail::device_gather_runs<T>(nullptr, on_runs.data() + before, n_runs - before,
-                                      static_cast<index_type>(skipped), n - skipped, sources.data(),
-                                      targets.data(), n_columns);
+                                      static_cast<index_type>(skipped), n - skipped,
+                                      soa<T const, run_time_columns>(sources, n),
+                                      soa<T, run_time_columns>(targets, n));
         for (std::size_t c = 0; c < to.size(); ++c)
         {
           std::vector<T> found(n);

@@ -62,12 +62,12 @@ namespace nearfield::detail
 
   // definitions for one T are shorter than templates and their instantiations
 #define NEARFIELD_NO_ROWS(T)                                                                                           \
-  template <> void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*, int)         \
-  { refuse_gpu(); }                                                                                                    \
+  template <> void device_gather(cuda_stream, index_type const*, std::size_t, any_columns<T const> const&,              \
+                                 any_columns<T> const&) { refuse_gpu(); }                                              \
   template <> void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type, std::size_t,               \
-                                      T const* const*, T* const*, int) { refuse_gpu(); }                               \
-  template <> void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*, int, bool)  \
-  { refuse_gpu(); }                                                                                                    \
+                                      any_columns<T const> const&, any_columns<T> const&) { refuse_gpu(); }            \
+  template <> void device_scatter(cuda_stream, index_type const*, std::size_t, any_columns<T const> const&,            \
+                                  any_columns<T> const&, bool) { refuse_gpu(); }                                       \
   template <> void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t, column_pieces<T> const&, T*, \
                                              std::size_t, int) { refuse_gpu(); }                                       \
   template <> void device_scatter_to_pieces(cuda_stream, index_type const*, std::size_t, T const*, std::size_t,        \

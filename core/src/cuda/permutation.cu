@@ -16,9 +16,16 @@ namespace nearfield::detail
     template <class T>
     struct column_pairs
     {
-      T const* from[most_columns];
-      T* to[most_columns];
+      strided_column<T const> from[most_columns];
+      strided_column<T> to[most_columns];
       int n_columns;
+    };
+
+    struct places_in_order
+    {
+      index_type const* order;
+
+      __device__ index_type operator[](std::uint32_t i) const { return order ? order[i] : i; }
     };
 
     struct places_of_runs
@@ -46,8 +53,7 @@ namespace nearfield::detail
     }
 
     template <bool Accumulate, class T>
-    __global__ void scatter_columns(index_type const* order, std::uint32_t n,
-                                    column_pairs<T> const c)
+    __global__ void scatter_columns(places_in_order order, std::uint32_t n, column_pairs<T> const c)
     {
       std::uint32_t const i = thread_index();
       if (i >= n) return;
@@ -61,16 +67,20 @@ namespace nearfield::detail
 
     template <class T, class Order>
     void launch(void (*kernel)(Order, std::uint32_t, column_pairs<T>), char const* name,
-                cuda_stream stream, Order order, std::size_t n, T const* const* from, T* const* to,
-                int n_columns)
+                cuda_stream stream, Order order, std::size_t n, any_columns<T const> const& from,
+                any_columns<T> const& to)
     {
       if (n == 0) return;
+      int const n_columns = width_of(from);
       for (int first = 0; first < n_columns; first += most_columns)
       {
         column_pairs<T> columns{};
         columns.n_columns = std::min(most_columns, n_columns - first);
-        std::copy_n(from + first, columns.n_columns, columns.from);
-        std::copy_n(to + first, columns.n_columns, columns.to);
+        for (int c = 0; c < columns.n_columns; ++c)
+        {
+          columns.from[c] = from[first + c];
+          columns.to[c] = to[first + c];
+        }
         kernel<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
             order, static_cast<std::uint32_t>(n), columns);
         check_cuda(cudaGetLastError(), name);
@@ -123,37 +133,37 @@ namespace nearfield::detail
 
   template <class T>
   void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
-                     T const* const* from, T* const* to, int n_columns)
+                     any_columns<T const> const& from, any_columns<T> const& to)
   {
-    launch<T>(&gather_columns<T, index_type const*>, "gather", stream, order, n, from, to,
-              n_columns);
+    launch<T>(&gather_columns<T, places_in_order>, "gather", stream, places_in_order{order}, n,
+              from, to);
   }
 
   template <class T>
   void device_gather_runs(cuda_stream stream, row_run const* runs, std::size_t n_runs,
-                          index_type first_row, std::size_t n, T const* const* from, T* const* to,
-                          int n_columns)
+                          index_type first_row, std::size_t n, any_columns<T const> const& from,
+                          any_columns<T> const& to)
   {
     places_of_runs const places{runs, static_cast<std::uint32_t>(n_runs), first_row};
-    launch<T>(&gather_columns<T, places_of_runs>, "gather_runs", stream, places, n, from, to,
-              n_columns);
+    launch<T>(&gather_columns<T, places_of_runs>, "gather_runs", stream, places, n, from, to);
   }
 
   template <class T>
   void device_scatter(cuda_stream stream, index_type const* order, std::size_t n,
-                      T const* const* from, T* const* to, int n_columns, bool accumulate)
+                      any_columns<T const> const& from, any_columns<T> const& to, bool accumulate)
   {
     launch<T>(accumulate ? &scatter_columns<true, T> : &scatter_columns<false, T>, "scatter",
-              stream, order, n, from, to, n_columns);
+              stream, places_in_order{order}, n, from, to);
   }
 
 #define NEARFIELD_INSTANTIATE(T)                                                                   \
-  template void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*,        \
-                              T* const*, int);                                                     \
+  template void device_gather(cuda_stream, index_type const*, std::size_t,                         \
+                              any_columns<T const> const&, any_columns<T> const&);                 \
   template void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type,           \
-                                   std::size_t, T const* const*, T* const*, int);                  \
-  template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
-                               T* const*, int, bool);                                              \
+                                   std::size_t, any_columns<T const> const&,                       \
+                                   any_columns<T> const&);                                         \
+  template void device_scatter(cuda_stream, index_type const*, std::size_t,                        \
+                               any_columns<T const> const&, any_columns<T> const&, bool);          \
   template void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,             \
                                           column_pieces<T> const&, T*, std::size_t, int);          \
   template void device_scatter_to_pieces(cuda_stream, index_type const*, std::size_t, T const*,    \

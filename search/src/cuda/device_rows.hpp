@@ -21,7 +21,7 @@ namespace nearfield::detail
   class NEARFIELD_API device_rows
   {
   public:
-    using columns = soa<T const, Dim>;
+    using columns = strided<T const, Dim>;
 
     /// Throws nearfield::error as cuda_cell_list does for the device.
     static std::unique_ptr<device_rows>

@@ -37,7 +37,7 @@ namespace nearfield::detail
   class rows_on_gpu final : public device_rows<T, Dim>
   {
   public:
-    using columns = soa<T const, Dim>;
+    using columns = strided<T const, Dim>;
 
     rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
 

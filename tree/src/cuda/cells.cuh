@@ -29,7 +29,7 @@ namespace nearfield::detail
   class cells_on_gpu final : public device_cells<T, Dim>
   {
   public:
-    using columns = soa<T const, Dim>;
+    using columns = strided<T const, Dim>;
 
     cells_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options);
 

@@ -20,7 +20,7 @@
 namespace nearfield::detail
 {
   template <class T>
-  __global__ void order_coordinates(T const* x, std::uint32_t n, std::uint64_t* keys,
+  __global__ void order_coordinates(strided_column<T const> x, std::uint32_t n, std::uint64_t* keys,
                                     std::uint32_t* places)
   {
     std::uint32_t const i = thread_index();
@@ -66,11 +66,12 @@ namespace nearfield::detail
     device_axis() = default;
     /// Of one or two sets.
     template <class T>
-    device_axis(T const* a, std::size_t n_a, T const* b, std::size_t n_b, cuda_stream stream)
+    device_axis(strided_column<T const> a, std::size_t n_a, strided_column<T const> b,
+                std::size_t n_b, cuda_stream stream)
         : sorted_(n_a + n_b, stream, what)
     {
       device_array<std::uint32_t> places(n_a + n_b, stream, what);
-      auto const copy = [&](T const* x, std::size_t n, std::size_t first)
+      auto const copy = [&](strided_column<T const> x, std::size_t n, std::size_t first)
       {
         if (n == 0) return;
         order_coordinates<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(

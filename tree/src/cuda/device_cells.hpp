@@ -12,7 +12,7 @@ namespace nearfield::detail
   class device_cells
   {
   public:
-    using columns = soa<T const, Dim>;
+    using columns = strided<T const, Dim>;
 
     /// Throws nearfield::error if there is no GPU, or if nearfield was built without CUDA.
     static std::unique_ptr<device_cells> make(cuda_stream stream,

@@ -20,13 +20,13 @@
 namespace nearfield::detail
 {
   template <class T, int Dim>
-  void check_columns(char const* name, soa<T const, Dim> const& x)
+  void check_columns(char const* name, strided<T const, Dim> const& x)
   {
     if (x.size() >= std::size_t(1) << 31)
       throw error(std::string("cuda_cell_list: ") + name + " has " + std::to_string(x.size()) +
                   " points; give fewer than 2^31");
     for (int a = 0; a < Dim; ++a)
-      if (x.size() > 0 && x[a] == nullptr)
+      if (x.size() > 0 && x[a].first == nullptr)
         throw error("cuda_cell_list: column " + std::to_string(a) + " of the " + name +
                     " is null; give a column of " + std::to_string(x.size()) + " values");
   }
@@ -44,7 +44,7 @@ namespace nearfield::detail
   class grid_of_points
   {
   public:
-    using columns = soa<T const, Dim>;
+    using columns = strided<T const, Dim>;
 
     grid_of_points(cuda_stream stream, cell_list_options<T, Dim> const& options)
         : stream_(stream), options_(options)
@@ -119,7 +119,7 @@ namespace nearfield::detail
       for (int a = 0; a < Dim; ++a)
       {
         T value = 0;
-        device_copy(&value, x[a] + i, sizeof value, stream_);
+        device_copy(&value, &x[a][i], sizeof value, stream_);
         T const period = options_.period[a];
         bool const finite = std::isfinite(value);
         if (finite && (period == 0 || (value >= 0 && value < period))) continue;

@@ -14,11 +14,11 @@ namespace nearfield::detail
   template <class T, int Dim>
   struct device_points
   {
-    T const* x[Dim];
+    strided_column<T const> x[Dim];
     std::uint32_t n;
 
     device_points() = default;
-    explicit device_points(soa<T const, Dim> const& columns)
+    explicit device_points(strided<T const, Dim> const& columns)
         : n(static_cast<std::uint32_t>(columns.size()))
     {
       for (int a = 0; a < Dim; ++a) x[a] = columns[a];

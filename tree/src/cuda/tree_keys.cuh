@@ -12,6 +12,8 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/permutation.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -146,16 +148,19 @@ namespace nearfield::detail
                            cuda_stream stream)
   {
     std::array<std::vector<T>, 2 * Dim> columns;
-    auto const copy = [&](soa<T const, Dim> const& from, int first)
+    auto const copy = [&](strided<T const, Dim> const& from, int first)
     {
-      std::array<T const*, Dim> to;
+      device_columns<T, Dim> apart(from.size(), stream);
+      device_gather<T>(stream, nullptr, from.size(), any_columns_of(from),
+                       any_columns_of(apart.view()));
+      std::array<T*, Dim> to;
       for (int d = 0; d < Dim; ++d)
       {
         columns[first + d].resize(from.size());
-        device_copy(columns[first + d].data(), from[d], from.size() * sizeof(T), stream);
         to[d] = columns[first + d].data();
       }
-      return soa<T const, Dim>(to, from.size());
+      apart.copy_to({to, from.size()});
+      return soa<T const, Dim>(soa<T, Dim>(to, from.size()));
     };
     soa<T const, Dim> const targets = copy(points.targets, 0), sources = copy(points.sources, Dim);
     static_cast<void>(points.one_set ? nearfield::build_tree(targets, options)
@@ -171,10 +176,10 @@ namespace nearfield::detail
     if (total >= std::size_t(1) << 31)
       throw error("build_tree: found " + std::to_string(total) +
                   " points in device memory; give fewer than 2^31");
-    auto const check = [](soa<T const, Dim> const& x, char const* name)
+    auto const check = [](strided<T const, Dim> const& x, char const* name)
     {
       for (int d = 0; d < Dim; ++d)
-        if (x.size() > 0 && x[d] == nullptr)
+        if (x.size() > 0 && x[d].first == nullptr)
           throw error("build_tree: column " + std::to_string(d) + " of " + name +
                       " is null; give " + std::to_string(x.size()) + " values");
     };
@@ -272,7 +277,7 @@ namespace nearfield::detail
     if (options_.level || options_.root || built.largest <= most) return false;
     device_array<std::uint32_t> any(1, stream_, "build_tree: gaps");
     device_clear(any.data(), sizeof most, stream_);
-    auto const look = [&](soa<T const, Dim> const& x, device_array<index_type> const& order,
+    auto const look = [&](strided<T const, Dim> const& x, device_array<index_type> const& order,
                           device_array<index_type> const& offsets)
     {
       find_crowds<T, Dim><<<std::min(built.leaves, 1u << 16), block_threads, 0, stream_>>>(

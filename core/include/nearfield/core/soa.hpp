@@ -137,9 +137,8 @@ namespace nearfield
 
   /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
   /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
-  /// columns()[c][i * stride()]. build_tree, cell_list, gather, scatter and, on the CPU, P2P and near_field, also as
-  /// starpu::near_field, take it as they take a soa, with the same results to the bit. What runs with `cuda` takes soa
-  /// only: a strided view does not compile there. Tasks of starpu::p2p take handles, of columns without stride.
+  /// columns()[c][i * stride()]. Whatever takes a soa takes it too, with the same results to the bit, on CPUs and
+  /// GPUs; only tasks of starpu::p2p take handles, of columns without stride.
   ///
   /// N may be run_time_columns. T is const if the values are read-only. A soa converts to a view of stride 1.
   template <class T, int N>
@@ -221,6 +220,44 @@ namespace nearfield
         return view.width();
       else
         return view.columns().width();
+    }
+
+    template <class View>
+    inline constexpr bool is_strided = false;
+    template <class T, int N>
+    inline constexpr bool is_strided<strided<T, N>> = true;
+
+    /// The pointers to the first values of the columns.
+    template <columns_view View>
+    constexpr auto const& pointers_of(View const& view)
+    {
+      if constexpr (is_strided<View>)
+        return view.columns();
+      else
+        return view;
+    }
+
+    /// From one value of a column to the next, in values.
+    template <columns_view View>
+    constexpr std::ptrdiff_t stride_of(View const& view)
+    {
+      if constexpr (is_strided<View>)
+        return view.stride();
+      else
+        return 1;
+    }
+
+    /// Columns of which the compiler knows neither number nor stride.
+    template <class T>
+    using any_columns = strided<T, run_time_columns>;
+    template <columns_view View>
+    any_columns<typename View::value_type> any_columns_of(View const& view)
+    {
+      using T = typename View::value_type;
+      auto const& pointers = pointers_of(view);
+      return {soa<T, run_time_columns>({pointers.data(), static_cast<std::size_t>(width_of(view))},
+                                       view.size()),
+              stride_of(view)};
     }
   }
 

@@ -6,11 +6,9 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
-#include <type_traits>
 
 /// \file
 /// Columns in device memory brought into the order of a tree, and back: gather and scatter of
@@ -21,10 +19,11 @@ namespace nearfield
 {
   namespace detail
   {
-    /// to[c][i] = from[c][order[i]] for i < n; columns are host arrays of device pointers. For float and double.
+    /// to[c][i] = from[c][order[i]] for i < n, or from[c][i] without an order; columns of device memory. For float and
+    /// double.
     template <class T>
     NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
-                                     T const* const* from, T* const* to, int n_columns);
+                                     any_columns<T const> const& from, any_columns<T> const& to);
     /// Rows from `row` on, up to that of the next run: row r comes from place + (r - row).
     struct row_run
     {
@@ -35,11 +34,12 @@ namespace nearfield
     template <class T>
     NEARFIELD_API void device_gather_runs(cuda_stream stream, row_run const* runs,
                                           std::size_t n_runs, index_type first_row, std::size_t n,
-                                          T const* const* from, T* const* to, int n_columns);
-    /// to[c][order[i]] = from[c][i], or += to accumulate
+                                          any_columns<T const> const& from,
+                                          any_columns<T> const& to);
+    /// to[c][order[i]] = from[c][i], or += to accumulate; to[c][i] without an order
     template <class T>
     NEARFIELD_API void device_scatter(cuda_stream stream, index_type const* order, std::size_t n,
-                                      T const* const* from, T* const* to, int n_columns,
+                                      any_columns<T const> const& from, any_columns<T> const& to,
                                       bool accumulate);
 
     /// Columns in pieces of 2^shift rows: row r of column c is first[k][c * rows[k] + r % 2^shift] with k = r / 2^shift.
@@ -75,7 +75,8 @@ namespace nearfield
         throw error(std::string(function) + ": from has " + std::to_string(width_of(from)) +
                     " columns, to has " + std::to_string(width_of(to)) + "; give as many");
       for (int c = 0; n > 0 && c < width_of(from); ++c)
-        if (from[c] == nullptr || to[c] == nullptr || from[c] == to[c])
+        if (pointers_of(from)[c] == nullptr || pointers_of(to)[c] == nullptr ||
+            pointers_of(from)[c] == pointers_of(to)[c])
           throw error(std::string(function) + ": column " + std::to_string(c) +
                       " is null, or the same in both; give two columns");
     }
@@ -84,28 +85,22 @@ namespace nearfield
   /// to[c][i] = from[c][order[i]]: from the original order into that of the tree. Throws nearfield::error if the
   /// sizes or the numbers of columns differ, for null columns and for a column in its own place, and if CUDA refuses the
   /// launch.
-  template <class From, class T, int N, int M>
-  requires(std::same_as<std::remove_const_t<From>, T> &&
-           (std::same_as<T, float> ||
-            std::same_as<T, double>)) void gather(cuda_backend where,
-                                                  std::span<index_type const> order,
-                                                  soa<From, N> const& from, soa<T, M> const& to)
+  template <columns_view From, columns_view To>
+  void gather(cuda_backend where, std::span<index_type const> order, From const& from, To const& to)
   {
     detail::check_permuted("gather", order.size(), from, to);
-    detail::device_gather<T>(where.stream, order.data(), order.size(), from.data(), to.data(),
-                             detail::width_of(from));
+    detail::device_gather<value_of<From>>(where.stream, order.data(), order.size(),
+                                          detail::any_columns_of(from), detail::any_columns_of(to));
   }
 
   /// to[c][order[i]] = from[c][i]: from the order of the tree back into the original one. Errors are those of gather.
-  template <class From, class T, int N, int M>
-  requires(std::same_as<std::remove_const_t<From>, T> &&
-           (std::same_as<T, float> ||
-            std::same_as<T, double>)) void scatter(cuda_backend where,
-                                                   std::span<index_type const> order,
-                                                   soa<From, N> const& from, soa<T, M> const& to)
+  template <columns_view From, columns_view To>
+  void scatter(cuda_backend where, std::span<index_type const> order, From const& from,
+               To const& to)
   {
     detail::check_permuted("scatter", order.size(), from, to);
-    detail::device_scatter<T>(where.stream, order.data(), order.size(), from.data(), to.data(),
-                              detail::width_of(from), false);
+    detail::device_scatter<value_of<From>>(where.stream, order.data(), order.size(),
+                                           detail::any_columns_of(from), detail::any_columns_of(to),
+                                           false);
   }
 }

@@ -14,31 +14,6 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  template <class View>
-  inline constexpr bool is_strided = false;
-  template <class T, int N>
-  inline constexpr bool is_strided<strided<T, N>> = true;
-
-  /// The pointers to the first values of the columns.
-  template <columns_view View>
-  constexpr auto const& pointers_of(View const& view)
-  {
-    if constexpr (is_strided<View>)
-      return view.columns();
-    else
-      return view;
-  }
-
-  /// From one value of a column to the next, in values.
-  template <columns_view View>
-  constexpr std::ptrdiff_t stride_of(View const& view)
-  {
-    if constexpr (is_strided<View>)
-      return view.stride();
-    else
-      return 1;
-  }
-
   /// The type of the values of a call, that of its outputs. Views that fit neither K nor each other do not compile.
   template <class K, class Out, class Q, class... Positions>
   struct call_values

@@ -66,10 +66,6 @@ namespace nearfield
     NEARFIELD_API void check_half(char const* function, boxes const& points,
                                   interaction_list const& list);
 
-    /// Columns of which the compiler knows neither number nor stride.
-    template <class T>
-    using any_columns = strided<T, run_time_columns>;
-
     /// What near_field does besides the kernel: it does not depend on the interaction. For float and double.
     template <class T>
     struct NEARFIELD_API list_step
@@ -103,16 +99,6 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    template <columns_view View>
-    any_columns<typename View::value_type> any_columns_of(View const& view)
-    {
-      using T = typename View::value_type;
-      auto const& pointers = pointers_of(view);
-      return {soa<T, run_time_columns>({pointers.data(), static_cast<std::size_t>(width_of(view))},
-                                       view.size()),
-              stride_of(view)};
-    }
-
     /// A step over a list of the caller's, or over leaves, which have lists for both forms.
     template <class T, bool HasOneSet, bool IsOverLeaves, cpu_place Where, class K, columns_view Q,
               columns_view Out>

@@ -34,7 +34,7 @@ namespace nearfield
   class NEARFIELD_API cuda_cell_list
   {
   public:
-    using columns = soa<T const, Dim>;              ///< views of device memory
+    using columns = strided<T const, Dim>;          ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
@@ -46,19 +46,6 @@ namespace nearfield
     cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
-    /// The same for writable columns.
-    template <class X>
-    cuda_cell_list(cuda_backend where, soa<X, Dim> const& points, std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {})
-        : cuda_cell_list(where, columns(points), cutoff, options)
-    {}
-    /// The same for writable columns.
-    template <class X, class Y>
-    cuda_cell_list(cuda_backend where, soa<X, Dim> const& queries, soa<Y, Dim> const& points,
-                   std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {})
-        : cuda_cell_list(where, columns(queries), columns(points), cutoff, options)
-    {}
     /// The moved-from list may only be assigned to or destroyed.
     cuda_cell_list(cuda_cell_list&&) noexcept;
     /// Frees the old list; the moved-from list may only be assigned to or destroyed.
@@ -100,16 +87,15 @@ namespace nearfield
   };
 
   /// One set.
-  template <class X, int Dim>
-  cuda_cell_list(cuda_backend, soa<X, Dim> const&, std::type_identity_t<std::remove_const_t<X>>,
-                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
-      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
+  template <columns_view X>
+  cuda_cell_list(cuda_backend, X const&, value_of<X>,
+                 cell_list_options<value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<value_of<X>, X::n_columns>;
   /// Two sets.
-  template <class X, class Y, int Dim>
-  cuda_cell_list(cuda_backend, soa<X, Dim> const&, soa<Y, Dim> const&,
-                 std::type_identity_t<std::remove_const_t<X>>,
-                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
-      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
+  template <columns_view X, columns_view Y>
+  cuda_cell_list(cuda_backend, X const&, Y const&, value_of<X>,
+                 cell_list_options<value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<value_of<X>, X::n_columns>;
 
   extern template class cuda_cell_list<float, 2>;
   extern template class cuda_cell_list<float, 3>;

@@ -33,17 +33,18 @@ namespace nearfield
     class device_tree;
 
     // remedy: columns of float or double in device memory
-    template <class X>
-    concept device_coordinate = std::same_as < std::remove_const_t<X>,
-    float > || std::same_as<std::remove_const_t<X>, double>;
+    template <class X, int Dim>
+    concept device_coordinates = columns_view<X> && X::n_columns == Dim &&
+                                 (std::same_as<value_of<X>, float> ||
+                                  std::same_as<value_of<X>, double>);
 
     /// Where points come from.
     template <class T, int Dim>
     struct device_positions
     {
-      soa<T const, Dim> targets; ///< the points, if there is one set
-      soa<T const, Dim> sources; ///< empty for one set
-      bool one_set;              ///< targets and sources are the same points
+      strided<T const, Dim> targets; ///< the points, if there is one set
+      strided<T const, Dim> sources; ///< empty for one set
+      bool one_set;                  ///< targets and sources are the same points
     };
   }
 
@@ -74,17 +75,17 @@ namespace nearfield
     /// up to three times if the tree has many more leaves or ranges than the last one. Throws what build_tree()
     /// throws; the tree is then unchanged. Memory comes from the pool (device_array.hpp), which holds that of the last
     /// build.
-    template <detail::device_coordinate X>
-    void rebuild(soa<X, Dim> const& points)
+    template <detail::device_coordinates<Dim> X>
+    void rebuild(X const& points)
     {
-      build<std::remove_const_t<X>>({points, {}, true});
+      build<value_of<X>>({points, {}, true});
     }
     /// The same for two sets.
-    template <detail::device_coordinate X, class Y>
-    requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
-    void rebuild(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
+    template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
+    requires std::same_as<value_of<X>, value_of<Y>>
+    void rebuild(X const& targets, Y const& sources)
     {
-      build<std::remove_const_t<X>>({targets, sources, false});
+      build<value_of<X>>({targets, sources, false});
     }
 
     /// From the next rebuild() on, arrays have room for `factor` times the leaves and ranges of the tree before; without
@@ -102,17 +103,17 @@ namespace nearfield
     ///
     /// Throws nearfield::error for what can be told without looking at the points, and for too little memory;
     /// after the latter there is no tree until rebuild().
-    template <detail::device_coordinate X>
-    void enqueue(soa<X, Dim> const& points)
+    template <detail::device_coordinates<Dim> X>
+    void enqueue(X const& points)
     {
-      enqueue<std::remove_const_t<X>>({points, {}, true});
+      enqueue<value_of<X>>({points, {}, true});
     }
     /// The same for two sets.
-    template <detail::device_coordinate X, class Y>
-    requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
-    void enqueue(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
+    template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
+    requires std::same_as<value_of<X>, value_of<Y>>
+    void enqueue(X const& targets, Y const& sources)
     {
-      enqueue<std::remove_const_t<X>>({targets, sources, false});
+      enqueue<value_of<X>>({targets, sources, false});
     }
     /// Waits for the stream, and learns what the last enqueue(), or launch of its graph, made. Throws nearfield::error
     /// if its points were refused, or if the arrays are too short; there is no tree then until the next one. The
@@ -171,23 +172,21 @@ namespace nearfield
   /// device. Options and errors are those of build_tree() on the CPU; beside these it throws nearfield::error for 2^31
   /// points or more, 2^27 leaves or more with periods, too little memory on the device, and if nearfield was built
   /// without CUDA.
-  template <detail::device_coordinate X, int Dim>
-  [[nodiscard]] cuda_tree<Dim>
-  build_tree(cuda_backend where, soa<X, Dim> const& points,
-             std::type_identity_t<tree_options<Dim>> const& options = {})
+  template <columns_view X>
+  [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& points,
+                                                   tree_options<X::n_columns> const& options = {})
   {
-    return {where, detail::device_positions<std::remove_const_t<X>, Dim>{points, {}, true},
-            options};
+    return {where, detail::device_positions<value_of<X>, X::n_columns>{points, {}, true}, options};
   }
 
   /// The tree of two sets of points.
-  template <detail::device_coordinate X, class Y, int Dim>
-  requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
-  [[nodiscard]] cuda_tree<Dim>
-  build_tree(cuda_backend where, soa<X, Dim> const& targets, soa<Y, Dim> const& sources,
-             std::type_identity_t<tree_options<Dim>> const& options = {})
+  template <columns_view X, columns_view Y>
+  requires std::same_as<value_of<X>, value_of<Y>>
+  [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& targets,
+                                                   Y const& sources,
+                                                   tree_options<X::n_columns> const& options = {})
   {
-    return {where, detail::device_positions<std::remove_const_t<X>, Dim>{targets, sources, false},
+    return {where, detail::device_positions<value_of<X>, X::n_columns>{targets, sources, false},
             options};
   }
 }

@@ -118,26 +118,26 @@ namespace nearfield
   }
 
   /// The same for points in device memory: builds a tree of each size there, and reads it.
-  template <detail::device_coordinate X, int Dim>
-  [[nodiscard]] leaf_size_choice
-  choose_leaf_size(cuda_backend where, soa<X, Dim> const& points, leaf_costs const& costs,
-                   std::type_identity_t<tree_options<Dim>> options = {})
+  template <columns_view X>
+  [[nodiscard]] leaf_size_choice choose_leaf_size(cuda_backend where, X const& points,
+                                                  leaf_costs const& costs,
+                                                  tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
-        where, detail::device_positions<std::remove_const_t<X>, Dim>{points, {}, true}, options);
+        where, detail::device_positions<value_of<X>, X::n_columns>{points, {}, true}, options);
   }
 
   /// The same for two sets.
-  template <detail::device_coordinate X, class Y, int Dim>
-  requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
-  [[nodiscard]] leaf_size_choice
-  choose_leaf_size(cuda_backend where, soa<X, Dim> const& targets, soa<Y, Dim> const& sources,
-                   leaf_costs const& costs, std::type_identity_t<tree_options<Dim>> options = {})
+  template <columns_view X, columns_view Y>
+  requires std::same_as<value_of<X>, value_of<Y>>
+  [[nodiscard]] leaf_size_choice choose_leaf_size(cuda_backend where, X const& targets,
+                                                  Y const& sources, leaf_costs const& costs,
+                                                  tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
-        where, detail::device_positions<std::remove_const_t<X>, Dim>{targets, sources, false},
+        where, detail::device_positions<value_of<X>, X::n_columns>{targets, sources, false},
         options);
   }
 }
