@@ -1,6 +1,7 @@
 #include "step.hpp"
 
 #include "environment.hpp"
+#include "gpu_memory.hpp"
 #include "list_tasks.hpp"
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace nearfield::starpu::detail
@@ -86,6 +88,48 @@ namespace nearfield::starpu::detail
     };
     inner_ = codelets(form_, parts_->plan.inner);
     border_ = codelets(pair_form::one_sided, parts_->plan.border);
+    place_groups();
+  }
+
+  template <class T>
+  void step<T>::place_groups()
+  {
+    auto const& plan = parts_->plan;
+    std::size_t const n = parts_->groups.size();
+    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
+    order_ = plan.by_priority;
+    if (order_.empty())
+    {
+      order_.resize(n);
+      std::iota(order_.begin(), order_.end(), std::size_t(0));
+    }
+    worker_of_.assign(n, -1);
+    auto const gpus = workers_of_gpus();
+    if (gpus.size() < 2) return;
+    // Groups that follow each other share sources, so they go to one GPU. A scheduler would give two to one GPU, which
+    // has several workers, before another has any.
+    auto const is_for_gpus = [&](std::size_t g)
+    {
+      auto const& part = plan.inner[g] ? plan.inner[g] : plan.border[g];
+      return part && part->is_for_gpus;
+    };
+    std::vector<std::size_t> turn(n, n); // of the group on its GPU
+    std::vector<std::size_t> on_gpus;
+    for (std::size_t g = 0; g < n; ++g)
+      if (is_for_gpus(g)) on_gpus.push_back(g);
+    auto gpu = gpus.begin();
+    for (std::size_t first = 0, k = 1; k <= gpus.size(); ++k, ++gpu)
+    {
+      std::size_t const end = on_gpus.size() * k / gpus.size();
+      for (std::size_t i = first; i < end; ++i)
+      {
+        turn[on_gpus[i]] = i - first;
+        worker_of_[on_gpus[i]] = gpu->second[(i - first) % gpu->second.size()];
+      }
+      first = end;
+    }
+    // each GPU has its first one early
+    std::ranges::stable_sort(order_, {}, [&](std::size_t g) { return turn[g]; });
   }
 
   template <class T>
@@ -378,7 +422,7 @@ namespace nearfield::starpu::detail
   template <class T>
   void step<T>::submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                            step_group<T>& to, step_list const& list, p2p_argument& argument,
-                           bool has_halo, int priority)
+                           bool has_halo, int priority, int worker)
   {
     bool const has_targets_apart = !parts_->has_one_set;
     bool const has_list = bool(list.data);
@@ -394,22 +438,22 @@ namespace nearfield::starpu::detail
       one.add(parts_->source(chunk).second, STARPU_R);
     one.set_argument(&argument, sizeof(argument));
     one.set_priority(priority);
+    if (worker >= 0) one.set_worker(worker);
     one.submit();
   }
 
   template <class T>
   void step<T>::submit_groups()
   {
-    auto const& order = parts_->plan.by_priority;
-    for (std::size_t i = 0; i < parts_->groups.size(); ++i)
+    bool const has_priorities = !parts_->plan.by_priority.empty();
+    for (std::size_t i = 0; i < order_.size(); ++i)
     {
-      // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-      std::size_t const g = order.empty() ? i : order[i];
-      int const priority = order.empty() ? 0 : static_cast<int>(order.size() - i);
+      std::size_t const g = order_[i];
       step_group<T>& group = parts_->groups[g];
       if (parts_->plan.inner[g])
         submit_p2p(inner_, *parts_->plan.inner[g], group, group.inner_list, group.inner,
-                   form_ == pair_form::mutual, priority);
+                   form_ == pair_form::mutual,
+                   has_priorities ? static_cast<int>(order_.size() - i) : 0, worker_of_[g]);
     }
   }
 
@@ -420,7 +464,8 @@ namespace nearfield::starpu::detail
     for (std::size_t g = 0; g < parts_->groups.size(); ++g)
       if (parts_->plan.border[g])
         submit_p2p(border_, *parts_->plan.border[g], parts_->groups[g],
-                   parts_->groups[g].border_list, parts_->groups[g].border, false, 0);
+                   parts_->groups[g].border_list, parts_->groups[g].border, false, 0,
+                   worker_of_[g]);
   }
 
   /// Once after each submit().

@@ -50,6 +50,8 @@ namespace nearfield::starpu::detail
 
     void make_parts(caller_pieces<T>&& kept);
     void make_parts_on(backend wanted, caller_pieces<T>&& kept);
+    /// Gives each of several GPUs groups of its own.
+    void place_groups();
 
     void submit_positions();
     void submit_inputs();
@@ -71,7 +73,7 @@ namespace nearfield::starpu::detail
     void submit_caller_rows(caller_rows_argument& what, handle caller_piece<T>::*pieces);
     void submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                     step_group<T>& to, step_list const& list, p2p_argument& argument, bool has_halo,
-                    int priority);
+                    int priority, int worker);
     void submit_delivery(starpu_data_handle_t from, starpu_data_access_mode mode,
                          deliver_argument<T>& argument, std::span<std::size_t const> halos = {});
     void send(handle const& data, int to, message what);
@@ -90,6 +92,8 @@ namespace nearfield::starpu::detail
     backend where_ = backend::simd;
     pair_form form_ = pair_form::one_sided;
     list_codelets inner_, border_;
+    std::vector<std::size_t> order_; ///< in which groups are submitted
+    std::vector<int> worker_of_;     ///< of a group; -1: any
     bool sends_positions_ = true, sends_inputs_ = true;
     bool is_submitted_ = false, is_delivered_ = false, has_halos_to_add_ = false;
     double cpu_seconds_before_ = 0, gpu_seconds_before_ = 0; ///< the tasks were made

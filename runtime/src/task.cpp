@@ -97,11 +97,7 @@ namespace nearfield::starpu::detail
     if (options.worker >= static_cast<int>(starpu_worker_get_count()))
       throw error("worker: found " + std::to_string(options.worker) + ", StarPU has " +
                   std::to_string(starpu_worker_get_count()) + "; count from 0");
-    if (options.worker >= 0)
-    {
-      task_->execute_on_a_specific_worker = 1;
-      task_->workerid = static_cast<unsigned>(options.worker);
-    }
+    if (options.worker >= 0) set_worker(options.worker);
     if (options.tag)
     {
       task_->use_tag = 1;
@@ -114,6 +110,12 @@ namespace nearfield::starpu::detail
     if (std::ranges::count(options.after_tasks, nullptr) > 0)
       throw error("after_tasks: found a null pointer; give tasks");
     options_ = &options;
+  }
+
+  void task::set_worker(int worker)
+  {
+    task_->execute_on_a_specific_worker = 1;
+    task_->workerid = static_cast<unsigned>(worker);
   }
 
   void task::set_owner(std::shared_ptr<monitor> owner)

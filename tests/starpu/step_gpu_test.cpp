@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,32 @@ namespace
     ASSERT_FALSE(ran.empty());
     EXPECT_THAT(ran, Each(AllOf(Field(&starpu::worker_tasks::worker, StartsWith("CUDA")),
                                 Field(&starpu::worker_tasks::implementation, "cuda"))));
+  }
+
+  // A GPU has several workers: none gets two groups while another GPU has none.
+  TEST(starpu_step_on_gpus, each_of_several_has_as_many_groups)
+  {
+    int const gpus = one_runtime().n_gpus();
+    if (gpus < 2) GTEST_SKIP() << "needs two GPUs";
+    problem p;
+    p.groups = group_leaves(one_runtime(), p.leaves, {.groups_per_gpu = 1});
+    ASSERT_EQ(p.groups.size(), static_cast<index_type>(gpus));
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+    {
+      starpu::near_field step{one_runtime(), one_over_r<3>{}, p.groups,      p.x.view(),
+                              p.q.view(),    writable(p.out), {.form = form}};
+      for (int again = 0; again < 3; ++again)
+      {
+        step.submit();
+        step.wait();
+      }
+      EXPECT_LE(p.error(), tolerance<double>);
+      std::map<std::string, std::size_t> tasks; // by "CUDA 0"
+      for (auto const& of : step.statistics())
+        tasks[of.worker.substr(0, of.worker.find_first_of(".( ", 5))] += of.tasks;
+      EXPECT_EQ(tasks.size(), static_cast<std::size_t>(gpus));
+      for (auto const& [gpu, n] : tasks) EXPECT_EQ(n, 3u) << gpu;
+    }
   }
 
   TEST(starpu_step_on_gpus, results_stay_there_until_they_are_asked_for)
