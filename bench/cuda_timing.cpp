@@ -56,7 +56,6 @@ namespace bench
       benchmark::AddCustomContext("gpu", gpu.name);
       benchmark::AddCustomContext("driver", driver + ", CUDA " + std::to_string(cuda / 1000) + "." +
                                                 std::to_string(cuda % 1000 / 10));
-      benchmark::AddCustomContext("commit", NEARFIELD_COMMIT);
     }
   }
 

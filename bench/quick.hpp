@@ -1,0 +1,38 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/kernels/builtin.hpp>
+
+#if defined(NEARFIELD_QUICK_HEADER)
+#include NEARFIELD_QUICK_HEADER
+#endif
+
+#include <cstddef>
+
+namespace bench
+{
+  /// What quick_rates measures: the built-in interactions, or the one that was asked for.
+#if defined(NEARFIELD_QUICK_HEADER)
+  using quick_interactions = nearfield::type_list<NEARFIELD_QUICK_TYPE>;
+#else
+  using quick_interactions = nearfield::builtin_interactions;
+#endif
+
+  /// One box with itself, if y is x, or two boxes of n points.
+  template <class T>
+  struct plain_boxes
+  {
+    std::size_t n;
+    T const *const *x, *const *y, *const *x_q, *const *y_q; ///< columns
+    T* const* x_out;
+    T* const* y_out; ///< null: one-sided
+  };
+
+  template <class T>
+  using plain_function = void (*)(plain_boxes<T> const& boxes);
+
+  /// The loop that a user would write around an interaction, by its place in that list; compiled with -O3 -march=native
+  /// -ffast-math.
+  plain_function<float> plain_loop_f32(int interaction);
+  plain_function<double> plain_loop_f64(int interaction);
+}
