@@ -28,7 +28,7 @@ namespace nearfield::starpu::detail
           columns<T> const piece(of_pieces[k], n_columns);
           pieces.first[k] = piece.first;
           pieces.rows[k] = piece.n;
-          if (argument.to_caller)
+          if (argument.to_caller && argument.clears)
             nearfield::detail::device_clear(
                 piece.first, std::size_t(piece.n) * n_columns * sizeof(T), task.stream);
         }
@@ -66,7 +66,8 @@ namespace nearfield::starpu::detail
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
           columns<T> const piece(task.buffers[k], n_columns);
-          std::size_t const row = k << argument.shift, bytes = piece.n * sizeof(T);
+          std::size_t const row = (argument.first_piece + k) << argument.shift,
+                            bytes = piece.n * sizeof(T);
           for (int c = 0; c < n_columns; ++c)
             if (argument.to)
               device_copy_async((*argument.to)[c].first + row, piece[c], bytes, task.stream);

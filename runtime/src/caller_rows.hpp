@@ -21,6 +21,8 @@ namespace nearfield::starpu::detail
   struct caller_rows_argument : task_argument
   {
     bool to_caller = false; ///< or from it
+    bool clears = true;     ///< the pieces, before it writes them
+    int worker = -1;        ///< the only one; -1: any
     std::size_t n_pieces = 0;
     int n_columns = 0, shift = 0;     ///< a piece has 2^shift rows; the last one has what is left
     index_type const* list = nullptr; ///< in the memory of the GPU; null: a buffer has the list
@@ -42,16 +44,17 @@ namespace nearfield::starpu::detail
   {
     std::optional<strided<T const, run_time_columns>> from; ///< to the pieces, or
     std::optional<strided<T, run_time_columns>> to;         ///< from there
-    std::size_t n_pieces = 0;
-    int shift = 0; ///< as of caller_rows_argument
+    std::size_t first_piece = 0, n_pieces = 0;
+    int shift = 0;   ///< as of caller_rows_argument
+    int worker = -1; ///< the same
   };
 
-  /// Copies all pieces between them and pinned columns. Buffers: the pieces, and what orders deliveries.
+  /// Copies pieces from pinned columns, or to them. Buffers: the pieces, and what orders deliveries.
   template <class T>
   starpu_codelet& pinned_columns_codelet();
 
-  /// Own point i belongs to row list[i] of the caller, or to another rank's if that is no_row. All data in one task: each
-  /// needs all pieces. Pieces that it writes have 0 in other rows. Buffers: the data, the pieces and, maybe, the list.
+  /// Own point i belongs to row list[i] of the caller, or to another rank's if that is no_row. All data of a GPU in one
+  /// task: each needs all pieces. Buffers: the data, the pieces and, maybe, the list.
   template <class T>
   starpu_codelet& caller_rows_codelet();
 }

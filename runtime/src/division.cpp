@@ -113,8 +113,8 @@ namespace nearfield::starpu::detail
     };
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     int const gpus = starpu.n_gpus();
-    if (made.where == backend::cuda && gpus == 1 && groups.has_one_set &&
-        !groups.target_order.empty() && fits_with_columns(groups, step, made.form))
+    if (made.where == backend::cuda && groups.has_one_set && !groups.target_order.empty() &&
+        fits_with_columns(groups, step, made.form))
       made.gpu = starpu.first_gpu();
     // one GPU takes what another leaves it, several must end together
     if (made.where == backend::cuda && made.form == pair_form::mutual && groups.is_for_gpus &&

@@ -40,7 +40,7 @@ namespace nearfield::starpu::detail
     pair_form form = pair_form::automatic; ///< decided: not automatic
     double cpu_rate = 0,
            gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
-    /// the only GPU, if it brings the caller's columns into the order of the tree, in pieces
+    /// the first GPU, if GPUs bring the caller's columns into the order of the tree, in pieces
     std::optional<int> gpu = std::nullopt;
     bool has_positions_on_gpu = false; ///< of own points
     nearfield::detail::task_plan plan{};

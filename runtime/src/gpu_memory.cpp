@@ -17,6 +17,13 @@ namespace nearfield::starpu::detail
     return workers;
   }
 
+  std::vector<int> first_workers_of_gpus()
+  {
+    std::vector<int> workers;
+    for (auto const& [device, of_gpu] : workers_of_gpus()) workers.push_back(of_gpu.front());
+    return workers;
+  }
+
   nearfield::detail::gpu_memory smallest_gpu_memory()
   {
     nearfield::detail::gpu_memory smallest;

@@ -11,6 +11,8 @@ namespace nearfield::starpu::detail
 {
   /// The workers of each GPU, by its number; none while StarPU is not running.
   std::map<int, std::vector<int>> workers_of_gpus();
+  /// One worker of each GPU.
+  std::vector<int> first_workers_of_gpus();
 
   /// The memory that the running StarPU may use on the GPU where it has least: STARPU_LIMIT_CUDA_MEM,
   /// STARPU_LIMIT_CUDA_<n>_MEM, or most of the GPU's memory.

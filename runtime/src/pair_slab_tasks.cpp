@@ -135,9 +135,7 @@ namespace nearfield::starpu::detail
       x.resize(Dim); // nothing for StarPU to bring
 
     // of each GPU one worker: a second one would sort the points too
-    std::vector<int> workers(for_gpus ? 0 : 1, -1);
-    if (for_gpus)
-      for (auto const& [device, of_gpu] : workers_of_gpus()) workers.push_back(of_gpu.front());
+    std::vector<int> const workers = for_gpus ? first_workers_of_gpus() : std::vector{-1};
     std::size_t n_slabs = options.slabs;
     if (n_slabs == 0 && for_gpus)
       n_slabs = workers.size() * (n / workers.size() / most_rows_on_gpu + 1);

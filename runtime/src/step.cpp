@@ -1,7 +1,6 @@
 #include "step.hpp"
 
 #include "environment.hpp"
-#include "gpu_memory.hpp"
 #include "list_tasks.hpp"
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace nearfield::starpu::detail
@@ -88,48 +86,6 @@ namespace nearfield::starpu::detail
     };
     inner_ = codelets(form_, parts_->plan.inner);
     border_ = codelets(pair_form::one_sided, parts_->plan.border);
-    place_groups();
-  }
-
-  template <class T>
-  void step<T>::place_groups()
-  {
-    auto const& plan = parts_->plan;
-    std::size_t const n = parts_->groups.size();
-    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-    order_ = plan.by_priority;
-    if (order_.empty())
-    {
-      order_.resize(n);
-      std::iota(order_.begin(), order_.end(), std::size_t(0));
-    }
-    worker_of_.assign(n, -1);
-    auto const gpus = workers_of_gpus();
-    if (gpus.size() < 2) return;
-    // Groups that follow each other share sources, so they go to one GPU. A scheduler would give two to one GPU, which
-    // has several workers, before another has any.
-    auto const is_for_gpus = [&](std::size_t g)
-    {
-      auto const& part = plan.inner[g] ? plan.inner[g] : plan.border[g];
-      return part && part->is_for_gpus;
-    };
-    std::vector<std::size_t> turn(n, n); // of the group on its GPU
-    std::vector<std::size_t> on_gpus;
-    for (std::size_t g = 0; g < n; ++g)
-      if (is_for_gpus(g)) on_gpus.push_back(g);
-    auto gpu = gpus.begin();
-    for (std::size_t first = 0, k = 1; k <= gpus.size(); ++k, ++gpu)
-    {
-      std::size_t const end = on_gpus.size() * k / gpus.size();
-      for (std::size_t i = first; i < end; ++i)
-      {
-        turn[on_gpus[i]] = i - first;
-        worker_of_[on_gpus[i]] = gpu->second[(i - first) % gpu->second.size()];
-      }
-      first = end;
-    }
-    // each GPU has its first one early
-    std::ranges::stable_sort(order_, {}, [&](std::size_t g) { return turn[g]; });
   }
 
   template <class T>
@@ -279,7 +235,7 @@ namespace nearfield::starpu::detail
   }
 
   template <class T>
-  void step<T>::submit_copies(copies& what, starpu_data_handle_t to, backend on)
+  void step<T>::submit_copies(copies& what, starpu_data_handle_t to, backend on, int worker)
   {
     if (what.rows.empty()) return;
     task one(copy_codelet<T>(on), 1 + static_cast<unsigned>(what.sources.size()));
@@ -288,6 +244,7 @@ namespace nearfield::starpu::detail
     for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
     one.set_argument(&what.argument, sizeof(what.argument));
     one.set_priority(first_of_all);
+    one.set_worker(worker);
     one.submit();
   }
 
@@ -299,46 +256,57 @@ namespace nearfield::starpu::detail
 
   /// Columns of the caller to pieces.
   template <class T>
-  void step<T>::submit_pieces(std::unique_ptr<pinned_columns_argument<T>> const& pinned,
+  void step<T>::submit_pieces(std::vector<pinned_columns_argument<T>>& pinned,
                               handle caller_piece<T>::*data,
                               collect_argument<T> caller_piece<T>::*collect)
   {
-    if (pinned) return submit_pinned(*pinned, data, STARPU_W);
+    if (!pinned.empty()) return submit_pinned(pinned, data, STARPU_W);
     for (caller_piece<T>& one : parts_->pieces.all)
       submit_copy(collect_codelet<T>(), one.*data, STARPU_W, one.*collect);
   }
 
-  /// All pieces at once: the GPU starts each copy after the other without a task between them.
+  /// All pieces of a GPU at once: it starts each copy after the other without a task between them.
   template <class T>
-  void step<T>::submit_pinned(pinned_columns_argument<T>& what, handle caller_piece<T>::*data,
-                              starpu_data_access_mode mode)
+  void step<T>::submit_pinned(std::vector<pinned_columns_argument<T>>& of_gpus,
+                              handle caller_piece<T>::*data, starpu_data_access_mode mode)
   {
-    task one(pinned_columns_codelet<T>(),
-             static_cast<unsigned>(what.n_pieces) + what.to.has_value());
-    for (caller_piece<T> const& part : parts_->pieces.all) one.add(part.*data, mode);
-    if (what.to) one.add(parts_->pieces.delivery_order, STARPU_R);
-    one.set_argument(&what, sizeof(what));
-    one.set_priority(first_of_all);
-    one.submit();
+    for (pinned_columns_argument<T>& what : of_gpus)
+    {
+      if (what.n_pieces == 0) continue;
+      task one(pinned_columns_codelet<T>(),
+               static_cast<unsigned>(what.n_pieces) + what.to.has_value());
+      for (std::size_t k = 0; k < what.n_pieces; ++k)
+        one.add(parts_->pieces.all[what.first_piece + k].*data, mode);
+      if (what.to) one.add(parts_->pieces.delivery_order, STARPU_R);
+      one.set_argument(&what, sizeof(what));
+      one.set_priority(first_of_all);
+      one.set_worker(what.worker);
+      one.submit();
+    }
   }
 
   /// From pieces of the caller's columns to the data of chunks, or back from those of groups.
   template <class T>
-  void step<T>::submit_caller_rows(caller_rows_argument& what, handle caller_piece<T>::*pieces)
+  void step<T>::submit_caller_rows(std::vector<caller_rows_argument>& of_gpus,
+                                   handle caller_piece<T>::*pieces)
   {
-    if (what.data.empty()) return;
     auto const& all = parts_->pieces.all;
-    task one(caller_rows_codelet<T>(),
-             static_cast<unsigned>(what.data.size() + all.size()) + (what.list == nullptr));
-    // rows from other ranks follow, by submit_copies()
-    for (starpu_data_handle_t const data : what.data)
-      one.add(data, what.to_caller ? STARPU_R : STARPU_W);
-    for (caller_piece<T> const& part : all)
-      one.add(part.*pieces, what.to_caller ? STARPU_W : STARPU_R);
-    if (!what.list) one.add(parts_->pieces.order, STARPU_R);
-    one.set_argument(&what, sizeof(what));
-    one.set_priority(first_of_all);
-    one.submit();
+    for (caller_rows_argument& what : of_gpus)
+    {
+      if (what.data.empty()) continue;
+      task one(caller_rows_codelet<T>(),
+               static_cast<unsigned>(what.data.size() + all.size()) + (what.list == nullptr));
+      // rows from other ranks follow, by submit_copies()
+      for (starpu_data_handle_t const data : what.data)
+        one.add(data, what.to_caller ? STARPU_R : STARPU_W);
+      auto const of_pieces = !what.to_caller ? STARPU_R : what.clears ? STARPU_W : STARPU_RW;
+      for (caller_piece<T> const& part : all) one.add(part.*pieces, of_pieces);
+      if (!what.list) one.add(parts_->pieces.order, STARPU_R);
+      one.set_argument(&what, sizeof(what));
+      one.set_priority(first_of_all);
+      one.set_worker(what.worker);
+      one.submit();
+    }
   }
 
   template <class T>
@@ -438,7 +406,7 @@ namespace nearfield::starpu::detail
       one.add(parts_->source(chunk).second, STARPU_R);
     one.set_argument(&argument, sizeof(argument));
     one.set_priority(priority);
-    if (worker >= 0) one.set_worker(worker);
+    one.set_worker(worker);
     one.submit();
   }
 
@@ -446,14 +414,15 @@ namespace nearfield::starpu::detail
   void step<T>::submit_groups()
   {
     bool const has_priorities = !parts_->plan.by_priority.empty();
-    for (std::size_t i = 0; i < order_.size(); ++i)
+    auto const& order = parts_->order;
+    for (std::size_t i = 0; i < order.size(); ++i)
     {
-      std::size_t const g = order_[i];
+      std::size_t const g = order[i];
       step_group<T>& group = parts_->groups[g];
       if (parts_->plan.inner[g])
         submit_p2p(inner_, *parts_->plan.inner[g], group, group.inner_list, group.inner,
                    form_ == pair_form::mutual,
-                   has_priorities ? static_cast<int>(order_.size() - i) : 0, worker_of_[g]);
+                   has_priorities ? static_cast<int>(order.size() - i) : 0, parts_->worker_of[g]);
     }
   }
 
@@ -465,7 +434,7 @@ namespace nearfield::starpu::detail
       if (parts_->plan.border[g])
         submit_p2p(border_, *parts_->plan.border[g], parts_->groups[g],
                    parts_->groups[g].border_list, parts_->groups[g].border, false, 0,
-                   worker_of_[g]);
+                   parts_->worker_of[g]);
   }
 
   /// Once after each submit().
@@ -473,7 +442,8 @@ namespace nearfield::starpu::detail
   void step<T>::submit_halos()
   {
     if (std::exchange(has_halos_to_add_, false))
-      for (step_group<T>& one : parts_->groups) submit_copies(one.halos, one.out, where_);
+      for (std::size_t g = 0; g < parts_->groups.size(); ++g)
+        submit_copies(parts_->groups[g].halos, parts_->groups[g].out, where_, parts_->worker_of[g]);
   }
 
   template <class T>
@@ -482,8 +452,8 @@ namespace nearfield::starpu::detail
     submit_halos();
     auto& pieces = parts_->pieces;
     submit_caller_rows(parts_->give, &caller_piece<T>::out);
-    if (pieces.pinned_out)
-      submit_pinned(*pieces.pinned_out, &caller_piece<T>::out, STARPU_RW);
+    if (!pieces.pinned_out.empty())
+      submit_pinned(pieces.pinned_out, &caller_piece<T>::out, STARPU_RW);
     else
       for (caller_piece<T>& one : pieces.all) submit_delivery(one.out, STARPU_R, one.deliver);
     auto const after_pieces = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);

@@ -50,8 +50,6 @@ namespace nearfield::starpu::detail
 
     void make_parts(caller_pieces<T>&& kept);
     void make_parts_on(backend wanted, caller_pieces<T>&& kept);
-    /// Gives each of several GPUs groups of its own.
-    void place_groups();
 
     void submit_positions();
     void submit_inputs();
@@ -63,14 +61,15 @@ namespace nearfield::starpu::detail
     template <class Argument>
     void submit_copy(starpu_codelet& codelet, starpu_data_handle_t data,
                      starpu_data_access_mode mode, Argument& argument);
-    void submit_copies(copies& what, starpu_data_handle_t to, backend on);
+    void submit_copies(copies& what, starpu_data_handle_t to, backend on, int worker = -1);
     void submit_list(step_list& what);
-    void submit_pieces(std::unique_ptr<pinned_columns_argument<T>> const& pinned,
+    void submit_pieces(std::vector<pinned_columns_argument<T>>& pinned,
                        handle caller_piece<T>::*data,
                        collect_argument<T> caller_piece<T>::*collect);
-    void submit_pinned(pinned_columns_argument<T>& what, handle caller_piece<T>::*data,
-                       starpu_data_access_mode mode);
-    void submit_caller_rows(caller_rows_argument& what, handle caller_piece<T>::*pieces);
+    void submit_pinned(std::vector<pinned_columns_argument<T>>& of_gpus,
+                       handle caller_piece<T>::*data, starpu_data_access_mode mode);
+    void submit_caller_rows(std::vector<caller_rows_argument>& of_gpus,
+                            handle caller_piece<T>::*pieces);
     void submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                     step_group<T>& to, step_list const& list, p2p_argument& argument, bool has_halo,
                     int priority, int worker);
@@ -92,8 +91,6 @@ namespace nearfield::starpu::detail
     backend where_ = backend::simd;
     pair_form form_ = pair_form::one_sided;
     list_codelets inner_, border_;
-    std::vector<std::size_t> order_; ///< in which groups are submitted
-    std::vector<int> worker_of_;     ///< of a group; -1: any
     bool sends_positions_ = true, sends_inputs_ = true;
     bool is_submitted_ = false, is_delivered_ = false, has_halos_to_add_ = false;
     double cpu_seconds_before_ = 0, gpu_seconds_before_ = 0; ///< the tasks were made

@@ -108,8 +108,8 @@ namespace nearfield::starpu::detail
   struct caller_pieces
   {
     bool have_inputs = false; ///< those of the caller's columns, since they changed last
-    /// where the GPU copies the caller's columns itself
-    std::unique_ptr<pinned_columns_argument<T>> pinned_x, pinned_q, pinned_out;
+    /// where GPUs copy the caller's columns themselves, each a part of the pieces: each has a bus of its own
+    std::vector<pinned_columns_argument<T>> pinned_x, pinned_q, pinned_out;
     handle
         delivery_order; ///< without values: results of peers and of CPU workers are delivered after the pieces
     handle order;                    ///< one process: points_view::order
@@ -195,10 +195,12 @@ namespace nearfield::starpu::detail
     std::optional<gpu_lists> lists_on_gpu;                   ///< instead of lists of groups
     nearfield::detail::task_plan plan;
     std::array<bool, 2> is_collected{}; ///< by set of inputs
-    int newest_q = 0; ///< which of the two sets of inputs is that of the last step
-    caller_rows_argument take_x, take_q; ///< from pieces to chunks of sources
-    caller_rows_argument give;           ///< from groups to pieces
+    int newest_q = 0;               ///< which of the two sets of inputs is that of the last step
+    std::vector<std::size_t> order; ///< in which groups are submitted
+    std::vector<int> worker_of;     ///< of a group; -1: any
     // tasks know addresses of their members
+    std::vector<caller_rows_argument> take_x, take_q; ///< from pieces to chunks of sources, by GPU
+    std::vector<caller_rows_argument> give; ///< from groups to pieces, one after the other
     std::deque<step_sources<T>> sources;
     std::deque<step_targets<T>> targets; ///< of two sets
     std::deque<step_group<T>> groups;
@@ -208,6 +210,8 @@ namespace nearfield::starpu::detail
     caller_pieces<T> pieces; ///< all points of the caller, if the GPU takes them
 
   private:
+    /// Gives each of several GPUs groups of its own.
+    void place_groups();
     void make_sources(points_view<T> const& of);
     void make_targets(points_view<T> const& of);
     void make_groups(points_view<T> const& of, division const& how, bool accumulate);
@@ -221,7 +225,7 @@ namespace nearfield::starpu::detail
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
     void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     void make_pieces(index_type n_points, int gpu, bool accumulate);
-    /// Says which rows of the pieces chunks and groups have.
+    /// Says which rows of the pieces chunks and groups have, each on the GPU of its group.
     void make_caller_rows(step_tree<T> const& tree);
     void assemble_inputs();
     void finish(copies& what, std::size_t n_columns, copy_kind kind);

@@ -3,10 +3,13 @@
 #include "core/src/cuda/on_device.hpp"
 #include "core/src/cuda/pinned.hpp"
 #include "data_of.hpp"
+#include "gpu_memory.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace nearfield::starpu::detail
 {
@@ -18,6 +21,13 @@ namespace nearfield::starpu::detail
     {
       constexpr auto most = nearfield::detail::column_pieces<T>::most;
       return std::max<int>(16, std::bit_width((n - 1) / most));
+    }
+
+    /// Those of tasks that copy pieces, one of each GPU; -1, any, of a single GPU.
+    std::vector<int> workers_of_pieces()
+    {
+      auto const workers = first_workers_of_gpus();
+      return workers.size() > 1 ? workers : std::vector{-1};
     }
 
     /// Whether the current GPU can copy these rows of columns.
@@ -58,17 +68,28 @@ namespace nearfield::starpu::detail
       writes_pinned = writes_pinned && are_pinned(columns.out.view(), points);
       begin = end;
     }
-    auto const pinned = [&]
+    auto const pinned = [&](bool is_pinned, auto const& set)
     {
-      auto made = std::make_unique<pinned_columns_argument<T>>();
-      made->watch = &watch;
-      made->n_pieces = pieces.all.size();
-      made->shift = shift;
+      std::vector<pinned_columns_argument<T>> made;
+      if (!is_pinned) return made;
+      auto const workers = workers_of_pieces();
+      for (std::size_t k = 0, first = 0; k < workers.size(); ++k)
+      {
+        std::size_t const end = pieces.all.size() * (k + 1) / workers.size();
+        pinned_columns_argument<T>& one = made.emplace_back();
+        one.watch = &watch;
+        one.first_piece = first;
+        one.n_pieces = end - first;
+        one.shift = shift;
+        one.worker = workers[k];
+        set(one);
+        first = end;
+      }
       return made;
     };
-    if (reads_pinned_x) (pieces.pinned_x = pinned())->from = columns.x.view();
-    if (reads_pinned_q) (pieces.pinned_q = pinned())->from = columns.q.view();
-    if (writes_pinned) (pieces.pinned_out = pinned())->to = columns.out.view();
+    pieces.pinned_x = pinned(reads_pinned_x, [&](auto& one) { one.from = columns.x.view(); });
+    pieces.pinned_q = pinned(reads_pinned_q, [&](auto& one) { one.from = columns.q.view(); });
+    pieces.pinned_out = pinned(writes_pinned, [&](auto& one) { one.to = columns.out.view(); });
   }
 
   template <class T>
@@ -77,28 +98,60 @@ namespace nearfield::starpu::detail
     if (is_local) pieces.order = list_of(tree.targets.order);
     auto const n_points =
         static_cast<index_type>(is_local ? tree.targets.order.size() : tree.targets.sent.size());
+    auto const workers = workers_of_pieces();
     auto const rows = [&](std::size_t n_columns)
     {
-      caller_rows_argument made;
-      made.watch = &watch;
-      made.n_pieces = pieces.all.size();
-      made.n_columns = static_cast<int>(n_columns);
-      made.shift = piece_shift<T>(n_points);
-      made.list = tree.caller_rows;
-      made.work = double(n_points) * (2 * n_columns * sizeof(T) + sizeof(index_type));
+      std::vector<caller_rows_argument> made;
+      for (int const worker : workers)
+      {
+        caller_rows_argument& one = made.emplace_back();
+        one.watch = &watch;
+        one.worker = worker;
+        one.n_pieces = pieces.all.size();
+        one.n_columns = static_cast<int>(n_columns);
+        one.shift = piece_shift<T>(n_points);
+        one.list = tree.caller_rows;
+        one.work = double(n_points) * (2 * n_columns * sizeof(T) + sizeof(index_type)) /
+                   static_cast<double>(workers.size());
+      }
       return made;
     };
     take_x = rows(n_x());
     take_q = rows(n_q());
+    give = rows(n_out());
+    std::size_t gpu =
+        0; // of a group; what CPU workers compute comes through that of the group before
+    auto const look_at_group = [&](std::size_t g)
+    {
+      if (workers.size() == 1 || g >= groups.size() || worker_of[g] < 0) return;
+      auto const device = [](int worker)
+      {
+        return starpu_worker_get_devid(worker);
+      };
+      gpu = static_cast<std::size_t>(std::ranges::find(workers, device(worker_of[g]), device) -
+                                     workers.begin());
+    };
+    std::size_t g = 0;
     for (std::size_t c = 0; c < sources.size(); ++c)
     {
-      if (is_local) take_x.add(plan.source_chunks[c], sources[c].x);
-      take_q.add(plan.source_chunks[c], sources[c].q.front());
+      auto const& chunk = plan.source_chunks[c];
+      while (g + 1 < groups.size() && plan.targets[g].end <= chunk.begin) ++g;
+      look_at_group(g);
+      if (is_local) take_x[gpu].add(chunk, sources[c].x);
+      take_q[gpu].add(chunk, sources[c].q.front());
     }
-    give = rows(n_out());
-    give.to_caller = true;
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      if (!groups[g].deliver) give.add(plan.targets[g], groups[g].out);
+    for (g = 0; g < groups.size(); ++g)
+    {
+      look_at_group(g);
+      if (!groups[g].deliver) give[gpu].add(plan.targets[g], groups[g].out);
+    }
+    bool is_first = true;
+    for (caller_rows_argument& one : give)
+    {
+      one.to_caller = true;
+      if (one.data.empty()) continue;
+      one.clears = std::exchange(is_first, false);
+    }
   }
 
   template void step_parts<float>::make_pieces(index_type, int, bool);

@@ -97,7 +97,7 @@ namespace nearfield::starpu::detail
     if (options.worker >= static_cast<int>(starpu_worker_get_count()))
       throw error("worker: found " + std::to_string(options.worker) + ", StarPU has " +
                   std::to_string(starpu_worker_get_count()) + "; count from 0");
-    if (options.worker >= 0) set_worker(options.worker);
+    set_worker(options.worker);
     if (options.tag)
     {
       task_->use_tag = 1;
@@ -114,6 +114,7 @@ namespace nearfield::starpu::detail
 
   void task::set_worker(int worker)
   {
+    if (worker < 0) return;
     task_->execute_on_a_specific_worker = 1;
     task_->workerid = static_cast<unsigned>(worker);
   }

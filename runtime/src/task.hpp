@@ -27,7 +27,7 @@ namespace nearfield::starpu::detail
     void set_options(task_options const& options);
     /// Clamped to the scheduler's range of priorities.
     void set_priority(int priority);
-    /// The only worker that may run it.
+    /// The only worker that may run it; -1: any may.
     void set_worker(int worker);
     /// Notifies the owner when the task is submitted, and when the task and its callback have ended, and
     /// keeps it alive until then.
