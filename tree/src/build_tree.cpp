@@ -141,7 +141,7 @@ namespace nearfield::detail
       for (int d = 0; d < Dim; ++d)
         if (parts.period[d] > 0) grid.axes[d] = grid_axis::periodic;
       cell_rows rows;
-      if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
+      if (in_rows) find_rows(on, grid, std::span(leaves.keys), rows);
 
       list_pair lists =
           list_in_parts(on,

@@ -3,7 +3,13 @@
 #include "images.hpp"
 #include "instantiate.hpp"
 
+#include <nearfield/core/parallel.hpp>
+
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -13,7 +19,7 @@ namespace nearfield::detail
     /// [low, high) moves along with the column of the target box.
     struct met_row
     {
-      index_type row;
+      bool is_own; // the targets are in the section
       std::uint16_t shift;
       std::int64_t offset; // 0 unless the row is an image along the last axis
       index_type low, high, end;
@@ -38,110 +44,166 @@ namespace nearfield::detail
       [[nodiscard]] T* end() { return values.data() + size; }
     };
 
+    inline constexpr std::size_t most_reached = 2 * max_cells_per_cutoff + 1; // along an axis
+
     /// The most rows within reach of a row.
     template <int Dim>
-    inline constexpr std::size_t most_rows = (2 * max_cells_per_cutoff + 1) *
-                                             (Dim == 3 ? 2 * max_cells_per_cutoff + 1 : 1);
+    inline constexpr std::size_t most_rows = most_reached*(Dim == 3 ? most_reached : 1);
 
     /// The rows within reach of a row, by ascending key.
     template <class T, int Dim>
     void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
                    bounded_vector<neighbour_row, most_rows<Dim>>& found)
     {
-      std::array<std::int64_t, Dim> at{};
-      for (int a = Dim - 2; a >= 0; --a)
-      {
-        at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
-        row /= grid.cells[a];
-      }
-      found.size = 0;
-      found.push_back({0, 0});
-      for (int a = 0; a < Dim - 1; ++a)
+      // adds the cells along an axis, by ascending index
+      auto const reached = [&](int a, std::int64_t at, auto const& add)
       {
         std::int64_t const n = grid.cells[a], reach = grid.reach[a];
         int const wraps = grid.axes[a] == grid_axis::periodic ? 1 : 0;
-        std::int64_t const first = wraps ? at[a] - reach : std::max(at[a] - reach, std::int64_t(0));
-        std::int64_t const last = wraps ? at[a] + reach : std::min(at[a] + reach, n - 1);
-        // Each row makes way for longer ones, from the last on.
-        std::size_t from = found.size;
-        std::size_t to = found.size *= static_cast<std::size_t>(last - first + 1);
-        while (from-- > 0)
+        // the image after the last cell consists of the first cells
+        for (int image = wraps; image >= -wraps; --image)
         {
-          neighbour_row const prefix = found[from];
-          for (int image = -wraps; image <= wraps; ++image)
-            for (std::int64_t i = std::min(last, (image + 1) * n - 1);
-                 i >= std::max(first, image * n); --i)
-              found[--to] = {prefix.key * static_cast<std::uint64_t>(n) +
-                                 static_cast<std::uint64_t>(i - image * n),
-                             prefix.image + image * image_step(a)};
+          std::int64_t const first = std::max(at - reach - image * n, std::int64_t(0));
+          std::int64_t const last = std::min(at + reach - image * n, n - 1);
+          for (std::int64_t i = first; i <= last; ++i)
+            add(neighbour_row{static_cast<std::uint64_t>(i), image * image_step(a)});
         }
+      };
+      found.size = 0;
+      auto const push = [&](neighbour_row const& r)
+      {
+        found.push_back(r);
+      };
+      if constexpr (Dim == 2)
+        reached(0, static_cast<std::int64_t>(row), push);
+      else
+      {
+        std::uint64_t const n = grid.cells[1], at = row / n;
+        bounded_vector<neighbour_row, most_reached> inner;
+        reached(1, static_cast<std::int64_t>(row - at * n),
+                [&](neighbour_row const& r) { inner.push_back(r); });
+        reached(0, static_cast<std::int64_t>(at),
+                [&](neighbour_row const& outer)
+                {
+                  for (neighbour_row const& r : inner)
+                    push({outer.key * n + r.key, outer.image + r.image});
+                });
       }
     }
 
-    /// Finds rows by key; fast if each is a little after the one before.
-    class row_finder
+    /// The position of the first row with this key or a larger one, which the last of the rows has; fast if it is a
+    /// little after the hint.
+    index_type find_row(std::span<cell_row const> rows, std::uint64_t key, index_type hint)
     {
-    public:
-      explicit row_finder(std::span<cell_row const> rows) : rows_(rows) {}
-
-      /// the position of the first row with this key or a larger one
-      index_type operator()(std::uint64_t key, index_type hint) const
+      std::size_t low = hint, step = 1;
+      if (low > 0 && rows[low - 1].key >= key) low = 0;
+      std::size_t high = low;
+      while (rows[high].key < key)
       {
-        std::size_t low = hint, step = 1;
-        if (low > 0 && rows_[low - 1].key >= key) low = 0;
-        std::size_t high = low;
-        while (high < rows_.size() && rows_[high].key < key)
-        {
-          low = high + 1;
-          high += step;
-          step *= 2;
-        }
-        high = std::min(high, rows_.size());
-        auto const from = rows_.begin() + static_cast<std::ptrdiff_t>(low);
-        auto const to = rows_.begin() + static_cast<std::ptrdiff_t>(high);
-        return static_cast<index_type>(std::lower_bound(from, to, key,
-                                                        [](cell_row const& row, std::uint64_t k)
-                                                        { return row.key < k; }) -
-                                       rows_.begin());
+        low = high + 1;
+        high = std::min(high + step, rows.size() - 1);
+        step *= 2;
       }
+      return static_cast<index_type>(
+          std::ranges::lower_bound(rows.begin() + static_cast<std::ptrdiff_t>(low),
+                                   rows.begin() + static_cast<std::ptrdiff_t>(high), key, {},
+                                   &cell_row::key) -
+          rows.begin());
+    }
 
-    private:
-      std::span<cell_row const> rows_;
-    };
+    // With so few boxes, testing every pair takes less time than finding rows.
+    inline constexpr index_type few_boxes = 16;
+
+    /// list_cells() for at most few_boxes boxes.
+    template <class T, int Dim>
+    void list_few_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
+                        index_type last, list_writer& lists)
+    {
+      std::array<std::array<int, Dim>, few_boxes> at;
+      for (std::size_t r = 0; r + 1 < boxes_of.rows.size(); ++r)
+        for (index_type b = boxes_of.rows[r].first_box; b < boxes_of.rows[r + 1].first_box; ++b)
+        {
+          std::uint64_t key = boxes_of.rows[r].key;
+          at[b][Dim - 1] = static_cast<int>(boxes_of.columns[b]);
+          for (int a = Dim - 2; a > 0; key /= grid.cells[a--])
+            at[b][a] = static_cast<int>(key % grid.cells[a]);
+          at[b][0] = static_cast<int>(key);
+        }
+      std::array<int, Dim> period{}; // in cells
+      for (int a = 0; a < Dim; ++a)
+        if (grid.axes[a] == grid_axis::periodic) period[a] = static_cast<int>(grid.cells[a]);
+
+      constexpr std::uint16_t is_far = n_images; // no shift has this number
+      std::array<std::array<std::uint16_t, few_boxes>, few_boxes> shifts;
+      index_type const n = lists.n_boxes();
+      for (index_type b = 0; b < n; ++b)
+      {
+        shifts[b][b] = is_far; // the own range is not in the list
+        for (index_type c = b + 1; c < n; ++c)
+        {
+          int image = 0;
+          bool meet = true;
+          for (int a = 0; a < Dim; ++a)
+          {
+            int const d = at[c][a] - at[b][a], reach = grid.reach[a];
+            int const turn = (d < -reach) - (d > reach);
+            image += turn * image_step(a);
+            meet &= std::abs(d + turn * period[a]) <= reach;
+          }
+          shifts[b][c] = meet ? shift_of(image) : is_far;
+          shifts[c][b] = meet ? shift_of(-image) : is_far;
+        }
+      }
+      for (index_type b = first; b < last; ++b)
+      {
+        for (index_type c = 0; c < n && lists.has_targets(b); ++c)
+          if (shifts[b][c] != is_far) lists.add(c, c + 1, shifts[b][c]);
+        lists.close(b);
+      }
+    }
   }
 
   template <class T, int Dim>
-  void find_rows(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
+  void find_rows(executor& on, cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                  cell_rows& found)
   {
     std::uint64_t const line = grid.cells[Dim - 1];
+    loop_parts const loop = cut(on, keys.size(), std::size_t(1) << 13);
+    std::vector<std::vector<cell_row>> later(loop.parts - 1); // the rows of the parts but the first
     found.rows.clear();
-    found.rows.reserve(std::min<std::uint64_t>(keys.size(), grid.size() / line));
     found.columns.resize(keys.size());
-    for (std::size_t b = 0; b < keys.size(); ++b)
-    {
-      // Most boxes lie in the row of the box before, and a division takes long.
-      if (b == 0 || keys[b] - found.rows.back().key * line >= line)
-        found.rows.push_back({keys[b] / line, static_cast<index_type>(b)});
-      found.columns[b] = static_cast<std::uint32_t>(keys[b] - found.rows.back().key * line);
-    }
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    std::vector<cell_row> own =
+                        part == 0 ? std::move(found.rows) : std::vector<cell_row>();
+                    if (begin == end) return;
+                    std::uint64_t row = keys[begin] / line;
+                    if (begin == 0 || keys[begin - 1] / line != row)
+                      own.push_back({row, static_cast<index_type>(begin)});
+                    for (std::size_t b = begin; b < end; ++b)
+                    {
+                      // Most boxes lie in the row of the box before, and a division takes long.
+                      if (keys[b] - row * line >= line)
+                        own.push_back({row = keys[b] / line, static_cast<index_type>(b)});
+                      found.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
+                    }
+                    (part == 0 ? found.rows : later[part - 1]) = std::move(own);
+                  });
+    for (auto const& rows : later) found.rows.insert(found.rows.end(), rows.begin(), rows.end());
+    found.rows.push_back({~std::uint64_t(0), static_cast<index_type>(keys.size())});
   }
 
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
                   index_type last, list_writer& lists)
   {
-    index_type const n = lists.n_boxes();
+    if (lists.n_boxes() <= few_boxes) return list_few_cells(grid, boxes_of, first, last, lists);
     std::int64_t const columns = grid.cells[Dim - 1];
     std::int64_t const reach = grid.reach[Dim - 1];
     bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
     std::span<cell_row const> const rows = boxes_of.rows;
     std::span<std::uint32_t const> const column_of = boxes_of.columns;
-    row_finder const find(rows);
-    auto const end_of = [&](std::size_t r)
-    {
-      return r + 1 < rows.size() ? rows[r + 1].first_box : n;
-    };
 
     auto const first_column = [&](index_type from, index_type to, std::int64_t column)
     {
@@ -158,61 +220,68 @@ namespace nearfield::detail
     bounded_vector<met_row, 3 * most_rows<Dim>> met;
     std::array<index_type, most_rows<Dim>> hints{};
     auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
-    std::size_t r =
-        first < last ? static_cast<std::size_t>(beyond - rows.begin()) - 1 : rows.size();
-    for (; r < rows.size() && rows[r].first_box < last; ++r)
+    for (auto r = static_cast<std::size_t>(beyond - rows.begin()) - 1;
+         first < last && rows[r].first_box < last; ++r)
     {
-      index_type const begin = std::max(first, rows[r].first_box), end = std::min(last, end_of(r));
+      index_type const begin = std::max(first, rows[r].first_box),
+                       end = std::min(last, rows[r + 1].first_box);
       find_keys(grid, rows[r].key, wanted);
       met.size = 0;
       // what the boxes of the row reach
       std::int64_t const lowest = column_of[begin] - reach, highest = column_of[end - 1] + reach;
       int const from_image = wraps && lowest < 0 ? -1 : 0;
       int const to_image = wraps && highest >= columns ? 1 : 0;
+      index_type q = 0;
       for (std::size_t w = 0; w < wanted.size; ++w)
       {
-        index_type const q = hints[w] = find(wanted[w].key, hints[w]);
-        if (q == rows.size() || rows[q].key != wanted[w].key) continue;
+        auto const [key, row_image] = wanted[w];
+        if (w > 0 && key == wanted[w - 1].key + 1)
+          q += rows[q].key < key ? 1 : 0; // it is the row of the key before, or that of this one
+        else
+          q = hints[w] = find_row(rows, key, hints[w]);
+        if (rows[q].key != key) continue;
+        index_type const first_of_row = rows[q].first_box, end_of_row = rows[q + 1].first_box;
+        std::int64_t const first_of_columns = column_of[first_of_row],
+                           last_of_columns = column_of[end_of_row - 1];
         // positions ascend: the image after the last column consists of the first columns
         for (int image = to_image; image >= from_image; --image)
         {
-          index_type low = rows[q].first_box;
-          index_type const end_of_row = end_of(q);
           std::int64_t const offset = image * columns;
-          if (column_of[low] + offset > highest || column_of[end_of_row - 1] + offset < lowest)
-            continue;
-          if (begin > rows[r].first_box) // in the middle of a long row
-            low = first_column(low, end_of_row, lowest - offset);
-          met.push_back({q, shift_of(wanted[w].image + image * image_step(Dim - 1)), offset, low,
-                         low, end_of_row});
+          if (first_of_columns + offset > highest || last_of_columns + offset < lowest) continue;
+          index_type const low = begin > rows[r].first_box // in the middle of a long row
+                                     ? first_column(first_of_row, end_of_row, lowest - offset)
+                                     : first_of_row;
+          met.push_back({q == r && image == 0, shift_of(row_image + image * image_step(Dim - 1)),
+                         offset, low, low, end_of_row});
         }
       }
       for (index_type b = begin; b < end; ++b)
       {
         std::int64_t const column = column_of[b];
-        for (met_row& row : met)
-        {
-          std::int64_t const from = column - reach - row.offset;
-          std::int64_t const to = column + reach - row.offset;
-          while (row.low < row.end && column_of[row.low] < from) ++row.low;
-          if (row.high < row.low) row.high = row.low;
-          while (row.high < row.end && column_of[row.high] <= to) ++row.high;
-          if (!lists.has_targets(b)) continue;
-          if (row.row == r && row.low <= b && b < row.high && row.offset == 0)
+        if (lists.has_targets(b))
+          for (met_row& row : met)
           {
-            lists.add(row.low, b, row.shift);
-            lists.add(b + 1, row.high, row.shift);
+            std::int64_t const from = column - reach - row.offset;
+            std::int64_t const to = column + reach - row.offset;
+            while (row.low < row.end && column_of[row.low] < from) ++row.low;
+            if (row.high < row.low) row.high = row.low;
+            while (row.high < row.end && column_of[row.high] <= to) ++row.high;
+            if (row.is_own)
+            {
+              lists.add(row.low, b, row.shift);
+              lists.add(b + 1, row.high, row.shift);
+            }
+            else
+              lists.add(row.low, row.high, row.shift);
           }
-          else
-            lists.add(row.low, row.high, row.shift);
-        }
         lists.close(b);
       }
     }
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
+  template void find_rows(executor&, cell_grid<T, Dim> const&, std::span<std::uint64_t const>,     \
+                          cell_rows&);                                                             \
   template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, index_type, index_type,     \
                            list_writer&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)

@@ -3,6 +3,7 @@
 #include "interaction_lists.hpp"
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
@@ -19,7 +20,8 @@ namespace nearfield::detail
     index_type first_box;
   };
 
-  /// The rows that hold boxes, and the column of each box in its row.
+  /// The rows that hold boxes, then one with the largest key that begins after all boxes, and the column of each box in
+  /// its row.
   struct cell_rows
   {
     std::vector<cell_row> rows;
@@ -28,7 +30,7 @@ namespace nearfield::detail
 
   /// Of boxes with these ascending keys.
   template <class T, int Dim>
-  void find_rows(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
+  void find_rows(executor& on, cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                  cell_rows& found);
 
   /// The interaction lists of the boxes [first, last): a target box meets every other one within reach, once.

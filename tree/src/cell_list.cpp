@@ -30,6 +30,7 @@ namespace nearfield
       page_vector<std::uint64_t> keys;
       page_vector<index_type> target_offsets, source_offsets;
       list_pair lists;
+      std::array<T, Dim> shifted_by{}; // the periods of the shifts
       std::vector<std::array<double, 3>> shifts;
 
       detail::sort_scratch sort_scratch;
@@ -93,7 +94,7 @@ namespace nearfield
       std::array<T, Dim> period = data.grid.period;
       for (int a = 0; a < Dim; ++a)
         if (data.grid.axes[a] != grid_axis::periodic) period[a] = 0;
-      data.shifts = detail::shifts_of(period);
+      if (period != data.shifted_by) data.shifts = detail::shifts_of(data.shifted_by = period);
       detail::sort_into_cells(on, targets, data.grid, data.targets, data.sort_scratch);
       if (!one_set)
       {
@@ -101,7 +102,7 @@ namespace nearfield
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
-      detail::find_rows(data.grid, one_set ? data.targets.keys : data.keys, data.rows);
+      detail::find_rows(on, data.grid, one_set ? data.targets.keys : data.keys, data.rows);
       data.lists = detail::list_in_parts(
           on,
           // by default a range per row within reach, and two in the box's own row

@@ -23,33 +23,38 @@ namespace nearfield::detail
     template <class Column>
     column_bounds(Column const x, std::size_t n)
     {
+      T zero_sum = 0; // zero times a non-finite number is NaN, and the sum stays NaN
+      lower = upper = x[0];
+      std::size_t i = 0;
       // Independent lanes: the order of minima does not matter, but the compiler must keep it.
       constexpr std::size_t lanes = 16;
-      T lowest[lanes], highest[lanes], zero[lanes];
-      for (std::size_t l = 0; l < lanes; ++l)
+      if (n >= lanes)
       {
-        lowest[l] = highest[l] = x[std::min(l, n - 1)];
-        zero[l] = 0;
-      }
-      std::size_t i = 0;
-      for (; i + lanes <= n; i += lanes)
+        T lowest[lanes], highest[lanes], zero[lanes];
         for (std::size_t l = 0; l < lanes; ++l)
         {
-          T const value = x[i + l];
-          lowest[l] = value < lowest[l] ? value : lowest[l];
-          highest[l] = value > highest[l] ? value : highest[l];
-          // zero times a non-finite number is NaN, and the sum stays NaN
-          zero[l] += T(0) * value;
+          lowest[l] = highest[l] = x[l];
+          zero[l] = 0;
         }
+        for (; i + lanes <= n; i += lanes)
+          for (std::size_t l = 0; l < lanes; ++l)
+          {
+            T const value = x[i + l];
+            lowest[l] = value < lowest[l] ? value : lowest[l];
+            highest[l] = value > highest[l] ? value : highest[l];
+            zero[l] += T(0) * value;
+          }
+        lower = *std::min_element(lowest, lowest + lanes);
+        upper = *std::max_element(highest, highest + lanes);
+        for (T const z : zero) zero_sum += z;
+      }
       for (; i < n; ++i)
       {
-        lowest[0] = x[i] < lowest[0] ? x[i] : lowest[0];
-        highest[0] = x[i] > highest[0] ? x[i] : highest[0];
-        zero[0] += T(0) * x[i];
+        lower = x[i] < lower ? x[i] : lower;
+        upper = x[i] > upper ? x[i] : upper;
+        zero_sum += T(0) * x[i];
       }
-      for (T const z : zero) is_finite &= z == T(0);
-      lower = *std::min_element(lowest, lowest + lanes);
-      upper = *std::max_element(highest, highest + lanes);
+      is_finite = zero_sum == T(0);
     }
   };
 

@@ -57,16 +57,18 @@ namespace nearfield::detail
     std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
     bool const is_alone = n_boxes() == 1; // and meets nothing but images of itself
     index_type const after = is_alone ? sources_.begin(b) : sources_.end(b);
-    for (std::size_t r = row_; r < full_.ranges.size(); ++r)
+    auto const row = std::span(full_.ranges).subspan(row_);
+    for (source_range const& range : row) met += range.end - range.begin;
+    if (one_set_)
     {
-      source_range const& range = full_.ranges[r];
-      met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      if (one_set_ && range.begin >= after) half_.ranges.push_back(range);
+      auto later = row.end();
+      while (later != row.begin() && later[-1].begin >= after) --later;
+      half_.ranges.insert(half_.ranges.end(), later, row.end());
+      if (is_alone)
+        std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
+      end_row(half_);
     }
-    if (is_alone)
-      std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
-    if (one_set_) end_row(half_);
     pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
     has_ranges_ = false;
