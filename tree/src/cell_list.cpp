@@ -35,6 +35,7 @@ namespace nearfield
 
       detail::sort_scratch sort_scratch;
       cell_rows rows;
+      std::vector<list_pair> list_pieces; // on threads
     };
   }
 
@@ -114,7 +115,7 @@ namespace nearfield
            Dim == 3 ? 10u : 4u},
           [&](index_type first, index_type last, detail::list_writer& to)
           { detail::list_cells(data.grid, data.rows, first, last, to); },
-          std::move(data.lists));
+          std::move(data.lists), &data.list_pieces);
     }
     catch (...)
     {

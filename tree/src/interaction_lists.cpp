@@ -75,7 +75,8 @@ namespace nearfield::detail
   }
 
   list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                 char const* function, char const* remedy, list_pair&& room)
+                 char const* function, char const* remedy, list_pair&& room,
+                 std::vector<list_pair>* kept)
   {
     if (loop.parts == 1) return std::move(pieces[0]);
     constexpr std::array tables{&list_pair::full, &list_pair::half};
@@ -101,10 +102,11 @@ namespace nearfield::detail
       (whole.*table).offsets[0] = 0;
       (whole.*table).ranges.resize(ranges);
     }
+    if (kept) kept->resize(pieces.size());
     on.run(loop.parts,
            [&](int part)
            {
-             list_pair const piece = std::move(pieces[part]);
+             list_pair piece = std::move(pieces[part]);
              std::size_t const first = loop.begin(part);
              for (auto const table : tables)
              {
@@ -117,6 +119,7 @@ namespace nearfield::detail
                for (std::size_t b = 0; b < from.own.size(); ++b)
                  to.offsets[first + b + 1] = before + from.offsets[b + 1];
              }
+             if (kept) (*kept)[part] = std::move(piece);
            });
     return whole;
   }

@@ -67,10 +67,11 @@ namespace nearfield::detail
     std::uint64_t pairs = 0; ///< as list_writer::pairs()
   };
 
-  /// Moves the lists that the parts of a loop over boxes made together, into the memory of `room`. Throws
-  /// nearfield::error as list_writer does.
+  /// Moves the lists that the parts of a loop over boxes made together, into the memory of `room`. If `kept` is not null,
+  /// the pieces go there, otherwise their memory is released. Throws nearfield::error as list_writer does.
   NEARFIELD_API list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                               char const* function, char const* remedy, list_pair&& room = {});
+                               char const* function, char const* remedy, list_pair&& room = {},
+                               std::vector<list_pair>* kept = nullptr);
 
   /// The boxes that meet, what an error names, and how many ranges a row of the full list has, about.
   struct boxes_to_list
@@ -81,13 +82,16 @@ namespace nearfield::detail
     std::size_t ranges_of_row;
   };
 
-  /// The lists of all boxes, in the memory of `room`: list(first, last, writer) makes the rows [first, last).
+  /// The lists of all boxes, in the memory of `room`: list(first, last, writer) makes the rows [first, last). The memory
+  /// of the parts stays in `kept` for the next call, if it is not null: to write to new pages takes as long as a list.
   template <class List>
   list_pair list_in_parts(executor& on, boxes_to_list const& of, List const& list,
-                          list_pair&& room = {})
+                          list_pair&& room = {}, std::vector<list_pair>* kept = nullptr)
   {
     loop_parts const loop = cut(on, of.targets.size(), 256, 4);
-    std::vector<list_pair> pieces(loop.parts);
+    std::vector<list_pair> pieces;
+    if (kept) pieces = std::move(*kept);
+    pieces.resize(loop.parts);
     if (loop.parts == 1) pieces[0] = std::move(room);
     for_each_part(on, loop,
                   [&](int part, std::size_t begin, std::size_t end)
@@ -101,7 +105,7 @@ namespace nearfield::detail
                     piece.pairs = writer.pairs();
                     pieces[part] = std::move(piece);
                   });
-    return join(on, loop, pieces, of.function, of.remedy, std::move(room));
+    return join(on, loop, pieces, of.function, of.remedy, std::move(room), kept);
   }
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
