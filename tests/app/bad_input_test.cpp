@@ -228,6 +228,68 @@ namespace
        good,
        {"--periodic", "2,2,2", "--move", "gravity", "--steps", "1", "--dt", "1"},
        "--periodic"},
+      {"periods_of_4d",
+       "a.csv",
+       good,
+       {"--periodic", "1,1,1,1"},
+       "--periodic: found 4 lengths, expected 2 or 3"},
+      {"periods_of_another_dim",
+       "a.csv",
+       "x,y,q\n0,0,1\n",
+       {"--dim", "2", "--periodic", "2,2,2"},
+       "--periodic: found 3 lengths, expected 2, one for each axis"},
+      {"columns_end_with_a_comma",
+       "a.csv",
+       good,
+       {"--columns", "x,y,z,q,"},
+       "columns .--columns.: found column ''"},
+      {"frame_of_half",
+       "a.csv",
+       good,
+       {"--frame", "1.5"},
+       "--frame: found '1.5', expected a whole"},
+      {"frame_missing", "a.csv", good, {"--frame", "1"}, "frame 1 .--frame. to be one of 0 and -1"},
+      {"leaf_size_negative",
+       "a.csv",
+       good,
+       {"--max-leaf-size", "-1"},
+       "--max-leaf-size: found '-1', expected auto, or a whole number from 1 to 2147483647"},
+      {"leaf_size_beyond_int",
+       "a.csv",
+       good,
+       {"--max-leaf-size", "2147483648"},
+       "--max-leaf-size: found '2147483648', expected auto"},
+      {"parameter_negative",
+       "a.csv",
+       good,
+       {"--interaction", "r_over_r3", "--param", "eps=-1"},
+       "--param: eps is -1; give a finite length, 0 or more"},
+      {"parameter_nan",
+       "a.csv",
+       good,
+       {"--interaction", "r_over_r3", "--param", "eps=nan"},
+       "--param: eps is nan; give"},
+      {"parameter_infinite",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "sigma=inf"},
+       "--param: sigma is inf; give a positive, finite length"},
+      {"parameter_no_number",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "sigma=x"},
+       "--param: found 'x', expected a number after ="},
+      {"parameter_without_name",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "=1"},
+       "--param: gaussian has no parameter ''; it has sigma"},
+      {"two_inputs", "a.csv", good, {"b.csv"}, "not expected: b.csv"},
+      {"atom_style_of_columns",
+       "a.csv",
+       good,
+       {"--atom-style", "charge"},
+       "a.csv: found an atom style .--atom-style., expected none"},
       {"check_with_an_exponent",
        "a.csv",
        good,
@@ -301,12 +363,53 @@ TEST_P(a_mistake, is_named_in_one_line_and_leaves_no_file)
 INSTANTIATE_TEST_SUITE_P(every, a_mistake, testing::ValuesIn(mistakes),
                          [](auto const& of) { return of.param.name; });
 
+// What is just within the limits, or where a default would be.
+TEST(command_line, extremes_that_are_accepted)
+{
+  temporary_folder const folder;
+  write_text(folder / "two.csv", "x,y,q\n0,0,1\n1,1,1\n");
+  write_text(folder / "three.csv", good);
+  auto const two = (folder / "two.csv").string(), three = (folder / "three.csv").string();
+  std::vector<std::vector<std::string>> const commands{
+      {"run", two, "--dim", "2", "--periodic", "2,2"},
+      {"run", three, "--dim", "3", "--periodic", "0,0,1e-9"},
+      {"run", three, "--frame", "0"},
+      {"run", three, "--frame", "-1"},
+      {"run", three, "--max-leaf-size", "2147483647"},
+      {"run", three, "--max-leaf-size", "1"},
+      {"run", three, "--level", "21", "--check", "100"},
+      {"run", three, "--max-leaf-size", "auto", "--far-field-cost", "0", "--backend", "simd"},
+      {"run", three, "--interaction", "r_over_r3", "--param", "eps=0"},
+      {"run", three, "--interaction", "gaussian", "--param", "sigma=1e-150"},
+      {"run", three, "--interaction", "gaussian", "--param", "sigma=1e-18", "--precision", "f32"},
+      {"run", three, "--box", "0.5,0.5,0,0.5"},
+      {"run", three, "--backend", "simd", "--gpus", "0"},
+      {"search", three, "--radius", "1e-150"},
+      {"search", three, "--radius", "1e-18", "--precision", "f32"},
+      {"search", three, "--radius", "1", "--periodic", "2,2,0"},
+      {"search", three, "--radius", "1", "--cells-per-cutoff", "8"},
+      {"search", three, "--radius", "1", "--cells-per-cutoff", "1"},
+      {"search", three, "--radius", "1", "--list", "table", "--width", "1"},
+      {"search", three, "--radius", "1e-3", "--max-memory", "0"}};
+  for (auto arguments : commands)
+  {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    if (arguments[0] == "run") arguments.insert(arguments.end(), {"--workers", "0"});
+    expect_success(run_program(arguments, {{"NEARFIELD_CACHE", (folder / "cache").string()},
+                                           {"CUDA_VISIBLE_DEVICES", ""}}));
+  }
+}
+
 TEST(command_line, without_a_command_or_with_an_unknown_one)
 {
   expect_refusal(run_program({}), "subcommand");
   expect_refusal(run_program({"walk"}),
                  "found the command 'walk', expected one of demo, run, tune");
   expect_refusal(run_program({"run"}), "INPUT");
+  expect_refusal(run_program({"-x"}), "subcommand");
+  expect_refusal(run_program({"run", "--bogus=3"}), "run: found the option '--bogus', expected");
+  for (char const* number : {"0", "1001"})
+    expect_refusal(run_program({"demo", "--repetitions", number}), "--repetitions: .*1 to 1000");
   expect_refusal(run_program({"info", "more"}), "more");
 }
 

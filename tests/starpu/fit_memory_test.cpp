@@ -138,6 +138,28 @@ namespace
     }
   }
 
+  TEST(can_run, a_plan_whose_tasks_read_few_chunks_and_fit)
+  {
+    cloud_in_groups const c(cloud::uniform);
+    auto view = c.groups.view();
+    index_type const all[] = {0, view.first_leaf.back()};
+    view.first_leaf = all;
+    for (planner const plan : both_forms)
+    {
+      auto const most = std::size_t(most_source_allocations);
+      EXPECT_TRUE(can_run(plan(view, true, most, nullptr), heavy, {0, 1}));
+      EXPECT_FALSE(can_run(plan(view, true, 2 * most, nullptr), heavy, {0, 1}));
+      auto const planned = plan(view, true, most, nullptr);
+      double const bytes = task_bytes(planned, planned.groups[0], heavy);
+      // four fifths of what is beside 64 MiB
+      EXPECT_TRUE(can_run(planned, heavy, {64 * mebibyte + 1.251 * bytes, 1}));
+      EXPECT_FALSE(can_run(planned, heavy, {64 * mebibyte + 1.249 * bytes, 1}));
+      EXPECT_FALSE(can_run(planned, heavy, {64 * mebibyte + 1.251 * bytes, 2}));
+      EXPECT_TRUE(can_run(planned, heavy, {64 * mebibyte + 2.502 * bytes, 2}));
+      EXPECT_FALSE(can_run(planned, heavy, {mebibyte, 1}));
+    }
+  }
+
   TEST(plan_for_gpus, says_what_a_task_needs_where_nothing_helps)
   {
     cloud_in_groups const c(cloud::uniform);

@@ -221,6 +221,33 @@ namespace
     }
   };
 
+  /// A raw task cannot guess it.
+  struct parameter : odd_name
+  {
+    explicit parameter(double) {}
+  };
+
+  TEST_F(own_handles_errors, an_argument_that_is_missing_reaches_the_runtime)
+  {
+    starpu::p2p<parameter, double> own(parameter(1), {.backend = scalar});
+    starpu::check(starpu_task_insert(own.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
+                                     STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_RW,
+                                     a.hout[0].get(), 0),
+                  "starpu_task_insert");
+    EXPECT_THAT(message_of([] { one_runtime().wait(); }),
+                AllOf(HasSubstr("p2p_inner: a task without an argument"),
+                      HasSubstr("has parameters; pass those of p2p::argument()")));
+  }
+
+  TEST_F(own_handles_errors, an_interaction_without_cuda_kernels)
+  {
+    EXPECT_THAT(message_of(
+                    [] {
+                      starpu::p2p<odd_name, double>({}, {.backend = {simd, cuda}});
+                    }),
+                HasSubstr("backend cuda: the interaction 1/(r + eps) has no CUDA kernels"));
+  }
+
   TEST_F(own_handles_errors, are_none_of_an_odd_name)
   {
     own_columns<one_over_r<3>, double> c(50);

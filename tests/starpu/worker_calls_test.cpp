@@ -60,6 +60,10 @@ namespace
     for (auto const& column : x.columns)
       columns.push_back(starpu::handle::of(const_cast<double*>(column.data()), column.size()));
     starpu::pair_slabs<double, 3> pairs(one_runtime(), {columns[0], columns[1], columns[2]}, 0.3);
+    own_columns<one_over_r<3>, double> moved(50);
+    starpu::moving_tree<double, 3> const tree(one_runtime(), moved.hx);
+    starpu::near_field of_moved{one_runtime(), one_over_r<>{}, tree, moved.hq, moved.hout};
+    starpu::task_recording const recording;
 
     for (bool const in_callback : {true, false})
     {
@@ -86,6 +90,16 @@ namespace
                                                       {columns[0], columns[1], columns[2]}, 0.3);
                       }),
                   refused);
+      EXPECT_THAT(
+          said(
+              [&] {
+                starpu::near_field{one_runtime(), one_over_r<>{}, tree, moved.hq, moved.hout};
+              }),
+          refused);
+      EXPECT_EQ(said([&] { of_moved.submit(); }), "nothing was thrown");
+      EXPECT_THAT(said([&] { of_moved.wait(); }), refused);
+      EXPECT_THAT(said([&] { of_moved.wait_for_inputs(); }), refused);
+      EXPECT_THAT(said([&] { static_cast<void>(recording.tasks()); }), refused);
       EXPECT_THAT(said([&] { pairs.recount(); }), refused);
       EXPECT_THAT(said([&] { (void)pairs.n_pairs(); }), refused);
       EXPECT_THAT(said([&] { pairs.fill(); }), refused);

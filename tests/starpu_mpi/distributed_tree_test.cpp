@@ -1,6 +1,7 @@
 #include "clouds.hpp"
 #include "part_of_a_tree.hpp"
 
+#include "runtime/mpi/src/axis_of_ranks.hpp"
 #include "starpu/environment.hpp"
 #include "tree/periodic_cases.hpp"
 
@@ -122,6 +123,41 @@ namespace
         if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
       }
     }
+  }
+  // Gaps between any two points, also those of different ranks, and points that coincide.
+  TEST(distributed_tree, knows_the_gaps_of_an_axis_as_one_rank_does)
+  {
+    auto const numbers = [](std::vector<nearfield::detail::axis_gap> const& gaps)
+    {
+      std::vector<std::array<double, 3>> all;
+      for (auto const& gap : gaps) all.push_back({gap.before, gap.after, double(gap.n_before)});
+      return all;
+    };
+    starpu_mpi::detail::ranks const all(MPI_COMM_WORLD);
+    threads on(1);
+    for (std::size_t const n : {0, 1, 2, 5, 13})
+      for (owners const who : {owners::even, owners::odd_only})
+      {
+        SCOPED_TRACE(testing::Message() << n << " points, owners " << static_cast<int>(who));
+        points<double, 1> x;
+        for (std::size_t i = 0; i < n; ++i)
+          x.columns[0].push_back(double((i * 7 % n) / 2) - (i == 5 ? 100 : 0));
+        strided<double const, 1> const here = points_here(x, who, n);
+        std::uint64_t const places = 1 + n % 3;
+        starpu_mpi::detail::axis_of_ranks const mine(
+            all, on, starpu_mpi::detail::bits_of_axis<double, 1>(all, std::array{here}, 0), places);
+        nearfield::detail::sort_scratch scratch;
+        strided_column<double const> const column{x.columns[0].data(), 1};
+        nearfield::detail::sorted_axis const one(on, column, n, column, 0, scratch);
+        auto const a = mine.spacing(), b = one.spacing(places);
+        EXPECT_EQ(a.n, b.n);
+        EXPECT_EQ(a.lower, b.lower);
+        EXPECT_EQ(a.upper, b.upper);
+        EXPECT_EQ(a.to_next.of, b.to_next.of);
+        EXPECT_EQ(a.to_nth.of, b.to_nth.of);
+        for (double const length : {0., 1., 50.})
+          EXPECT_EQ(numbers(mine.gaps(length)), numbers(one.gaps(length)));
+      }
   }
   TEST(distributed_tree, cuts_gaps_to_points_far_away_as_one_rank_does)
   {

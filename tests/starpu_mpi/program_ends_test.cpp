@@ -33,7 +33,8 @@ namespace
     write_points(folder / "in.csv", cloud(200));
     auto const in = (folder / "in.csv").string();
     expect_success(run_two({in, "--level", "2", "--workers", "1", "--check", "9"},
-                           {in, "--check", "9", "--level", "02", "--workers", "2"}));
+                           {in, "--check", "9", "--level", "02", "--workers", "2", "--scheduler",
+                            "eager", "--json", (folder / "second.json").string()}));
     expect_refusal(run_two({in, "--level", "2"}, {in, "--level", "1"}),
                    "mpirun: rank 1 was started with '--level 1', rank 0 with '--level 2'; ");
     expect_refusal(run_two({in}, {in, "--param", "eps=1", "--interaction", "r_over_r3"}),

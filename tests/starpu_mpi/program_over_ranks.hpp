@@ -1,6 +1,7 @@
 #pragma once
 
 #include "program.hpp"
+#include "read_json.hpp"
 
 #include <nearfield/io/points.hpp>
 
@@ -56,6 +57,22 @@ namespace nearfield::test
       for (std::size_t i = 0; i < got.size(); ++i)
         ASSERT_NEAR(got.outputs[c][i], wanted.outputs[c][i], tolerance * largest) << "point " << i;
     }
+  }
+
+  /// What the JSON of any number of ranks says: no times, no machine, and nothing of workers.
+  inline json_values fields_of(std::filesystem::path const& file)
+  {
+    auto fields = read_json(file);
+    std::erase_if(fields,
+                  [](auto const& field)
+                  {
+                    for (char const* start :
+                         {"seconds.", "machine.", "tasks", "workers", "runtime", "ranks",
+                          "peak_memory", "bytes", "check.max_", "check.plain_"})
+                      if (field.first.starts_with(start)) return true;
+                    return false;
+                  });
+    return fields;
   }
 
   /// One line, that of one process, and no file.

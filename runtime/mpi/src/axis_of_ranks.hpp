@@ -20,7 +20,7 @@ namespace nearfield::starpu_mpi::detail
 
   /// sorted_axis of the coordinates of all ranks, each of which gets a range of them. All functions are collective, and
   /// give the same on every rank.
-  class axis_of_ranks
+  class NEARFIELD_API axis_of_ranks
   {
   public:
     /// Of the coordinates of this rank as ordered_bits(); spacing() counts distances of so many places.
