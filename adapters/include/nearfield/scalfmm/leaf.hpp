@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/check.hpp>
+#include <nearfield/p2p/p2p.hpp>
 
 #include <array>
 #include <cstddef>
@@ -98,13 +98,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// The columns of one leaf that a matrix kernel uses; particles may have more inputs and outputs.
   template <class T, int Dim, int NQ, int NOut>
-  struct leaf_columns
-  {
-    std::array<T const*, Dim> x;
-    std::array<T const*, NQ> q{};
-    std::array<T*, NOut> out{};
-    std::size_t size;
-  };
+  using leaf_columns = leaf<soa<T const, Dim>, soa<T const, NQ>, soa<T, NOut>>;
 
   template <class T, std::size_t N>
   void check_columns(char const* function, char const* leaf, char const* what,
@@ -124,30 +118,32 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     both
   };
 
-  /// The columns of a leaf that is not empty. Throws nearfield::error for a null column.
+  /// The columns of a leaf that is not empty, moved by `shift` as a source. Throws nearfield::error for a null column.
   template <leaf_side Side, class MatrixKernel, class T, class Leaf>
-  auto columns_of(char const* function, char const* name, Leaf& leaf)
+  [[gnu::always_inline]] inline auto columns_of(char const* function, char const* name, Leaf& leaf,
+                                                std::array<double, 3> const& shift = {})
   {
     constexpr int dim = MatrixKernel::dim;
     constexpr int km = static_cast<int>(MatrixKernel::km), kn = static_cast<int>(MatrixKernel::kn);
-    leaf_columns<T, dim, km, kn> columns;
-    columns.size = static_cast<std::size_t>(leaf.size());
-    nearfield::detail::check_box_size(columns.size, 0);
+    auto const size = static_cast<std::size_t>(leaf.size());
+    nearfield::detail::check_box_size(size, 0);
     auto const positions = positions_of(leaf);
     static_assert(std::tuple_size_v<decltype(positions)> == dim,
                   "the particles differ in dimension from the interaction");
-    columns.x = first_columns<T const, dim>(positions);
-    check_columns(function, name, "position", columns.x, columns.size);
+    auto const x = first_columns<T const, dim>(positions);
+    check_columns(function, name, "position", x, size);
+    std::array<T const*, km> q{};
+    std::array<T*, kn> out{};
     if constexpr (Side != leaf_side::receives)
     {
-      columns.q = first_columns<T const, km>(pointers_of(inputs_begin(leaf.cparticles())));
-      check_columns(function, name, "input", columns.q, columns.size);
+      q = first_columns<T const, km>(pointers_of(inputs_begin(leaf.cparticles())));
+      check_columns(function, name, "input", q, size);
     }
     if constexpr (Side != leaf_side::gives)
     {
-      columns.out = first_columns<T, kn>(pointers_of(outputs_begin(leaf.particles())));
-      check_columns(function, name, "output", columns.out, columns.size);
+      out = first_columns<T, kn>(pointers_of(outputs_begin(leaf.particles())));
+      check_columns(function, name, "output", out, size);
     }
-    return columns;
+    return leaf_columns<T, dim, km, kn>({x, size}, {q, size}, {out, size}, shift);
   }
 }

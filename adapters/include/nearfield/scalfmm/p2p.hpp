@@ -5,11 +5,9 @@
 #include <nearfield/scalfmm/leaf.hpp>
 #include <nearfield/scalfmm/matrix_kernel.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 
 /// \file
@@ -23,95 +21,6 @@
 /// A pair at distance zero adds nothing if the interaction is singular, not an infinity. All functions
 /// throw nearfield::error for a null column of a leaf that is not empty. Your own interactions are compiled by
 /// nearfield_add_interaction(), or need <nearfield/p2p/simd.hpp> where they are used.
-
-namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
-{
-  /// The source leaves that one target leaf meets, up to 32 in one call of a kernel. Each is a set of
-  /// sources with its own shift, and small leaves share a panel.
-  template <class MatrixKernel, class T, bool Mutual>
-  class met_leaves
-  {
-    using K = typename MatrixKernel::interaction_type;
-    using columns_type = leaf_columns<T, K::dim, int{MatrixKernel::km}, int{MatrixKernel::kn}>;
-
-  public:
-    /// Adding one more leaf runs the kernel first.
-    static constexpr std::size_t most = 32;
-
-    met_leaves(K const& k, columns_type const& target) : k_(k), target_(target)
-    {
-      p2p_kernels<T> const kernels = kernels_of<T, K>(simd);
-      kernel_ = Mutual ? kernels.mutual : kernels.one_sided;
-    }
-
-    void add(columns_type const& leaf, std::array<double, 3> const& shift)
-    {
-      if (count_ == most) run();
-      put(x_, leaf.x);
-      put(q_, leaf.q);
-      put(out_, leaf.out);
-      bool const is_shifted = shift != std::array<double, 3>{};
-      auto const set = static_cast<std::uint16_t>(count_++);
-      auto const shift_number = static_cast<std::uint16_t>(is_shifted ? count_ : 0);
-      ranges_[set] = {0, static_cast<index_type>(leaf.size), set, shift_number};
-      shifts_[count_] = shift;
-      shifted_ = shifted_ || is_shifted;
-    }
-
-    /// Runs the kernel over the leaves added since the last run.
-    void run()
-    {
-      if (count_ == 0) return;
-      index_type const offsets[] = {0, static_cast<index_type>(target_.size)};
-      // two leaves of a few points are a small box, which needs no panel
-      bool const few = count_ == 1 && !shifted_ && offsets[1] <= small_box_points &&
-                       ranges_[0].end <= small_box_points;
-      index_type const range_offsets[] = {0, static_cast<index_type>(few ? 0 : count_)};
-      source_range const own = few ? ranges_[0] : source_range{};
-      p2p_job<T> job;
-      job.box_offsets = offsets;
-      job.own = &own;
-      job.range_offsets = range_offsets;
-      job.ranges = ranges_;
-      job.shifts = shifts_;
-      job.last_box = 1;
-      job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k_);
-      // Points of two leaves of one set never coincide, except with those of a shifted image, on the
-      // border of the box. The sources of p2p_outer may be another set.
-      job.ranges_may_coincide = !Mutual || shifted_;
-      job.target_x = target_.x.data();
-      job.source_x = x_;
-      job.n_rhs = n_rhs;
-      job.target_q = target_.q.data();
-      job.target_out = target_.out.data();
-      job.source_q = q_;
-      job.source_out = out_;
-      kernel_(&k_, job);
-      count_ = 0;
-      shifted_ = false;
-    }
-
-  private:
-    static constexpr int n_rhs = MatrixKernel::km / K::n_in;
-
-    /// Appends a leaf's columns.
-    template <class Pointer, std::size_t N>
-    void put(Pointer (&columns)[most * N], std::array<Pointer, N> const& leaf)
-    {
-      std::copy(leaf.begin(), leaf.end(), columns + count_ * N);
-    }
-
-    K const& k_;
-    columns_type target_;
-    p2p_function<T> kernel_;
-    T const *x_[most * K::dim], *q_[most * MatrixKernel::km];
-    T* out_[most * MatrixKernel::kn];
-    source_range ranges_[most];
-    std::array<double, 3> shifts_[most + 1];
-    std::size_t count_ = 0;
-    bool shifted_ = false;
-  };
-}
 
 namespace nearfield::scalfmm3
 {
@@ -147,10 +56,16 @@ namespace nearfield::scalfmm3
               ShiftOf&& shift_of)
     {
       using T = real_of_leaf<Target>;
-      using met_type = met_leaves<MatrixKernel, T, Mutual>;
+      using K = typename MatrixKernel::interaction_type;
       if (target.size() == 0) return;
-      met_type met(mk.interaction,
-                   columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
+      auto const receiver = columns_of<OfTarget, MatrixKernel, T>(function, "target", target);
+      nearfield::detail::set_views const views{receiver.x, receiver.q, receiver.out};
+      p2p_kernels<T> const kernels = kernels_of<T, K>(simd);
+      using met_type =
+          nearfield::detail::met_leaves<T, K, Mutual, decltype(views), decltype(receiver)>;
+      // Points of two leaves of one set never coincide. The sources of p2p_outer may be another set.
+      met_type met(Mutual ? kernels.mutual : kernels.one_sided, mk.interaction, views,
+                   MatrixKernel::km / K::n_in, !Mutual);
       // All leaves are checked before any output is written. The loop below does so for the leaves of
       // one call of the kernel; more need a pass ahead of it.
       if (n > int{met_type::most})
@@ -164,7 +79,7 @@ namespace nearfield::scalfmm3
       {
         auto& leaf = **source;
         if (leaf.size() != 0)
-          met.add(columns_of<OfSource, MatrixKernel, T>(function, "source", leaf), shift_of(leaf));
+          met.add(columns_of<OfSource, MatrixKernel, T>(function, "source", leaf, shift_of(leaf)));
       }
       met.run();
     }
@@ -182,12 +97,11 @@ namespace nearfield::scalfmm3
       if (leaf.size() == 0) return;
       auto const columns =
           detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_inner", "target", leaf);
-      soa<T const, K::dim> const x(columns.x, columns.size);
-      soa<T const, K::n_in * RightHandSides> const q(columns.q, columns.size);
-      soa<T, K::n_out * RightHandSides> const out(columns.out, columns.size);
       if constexpr (nearfield::detail::has_way_back<K>)
-        if (mutual) return nearfield::p2p_inner_mutual(simd, mk.interaction, x, q, out);
-      nearfield::p2p_inner(simd, mk.interaction, x, q, out);
+        if (mutual)
+          return nearfield::p2p_inner_mutual(simd, mk.interaction, columns.x, columns.q,
+                                             columns.out);
+      nearfield::p2p_inner(simd, mk.interaction, columns.x, columns.q, columns.out);
     }
 
     /// outputs_i += sum_j K(x_i - (y_j + shift)) inputs_j

@@ -6,6 +6,7 @@
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -337,8 +338,7 @@ namespace nearfield
       {
         auto const width = static_cast<std::size_t>(width_of(view));
         if constexpr (View::n_columns == run_time_columns) columns.resize(most * width);
-        for (std::size_t c = 0; c < width; ++c)
-          columns[count_ * width + c] = pointers_of(view)[static_cast<int>(c)];
+        std::copy_n(pointers_of(view).data(), width, std::data(columns) + count_ * width);
       }
 
       p2p_function<T> const kernel_;
@@ -362,19 +362,19 @@ namespace nearfield
                      ViewOf const& view_of, Check const& check)
     {
       bool const is_one_call = !Met::has_strides && n + with_own <= Met::most;
-      auto const for_each = [&](auto const& f)
+      if (!is_one_call)
       {
         Iterator at = first;
-        for (std::size_t i = 0; i < n; ++i, ++at) f(view_of(*at), i);
-      };
-      if (!is_one_call) for_each(check);
+        for (std::size_t i = 0; i < n; ++i, ++at) check(view_of(*at), i);
+      }
       if (with_own) met.add_own();
-      for_each(
-          [&](auto const& leaf, std::size_t i)
-          {
-            if (is_one_call) check(leaf, i);
-            if (leaf.x.size() != 0) met.add(leaf);
-          });
+      Iterator at = first;
+      for (std::size_t i = 0; i < n; ++i, ++at)
+      {
+        auto const& leaf = view_of(*at);
+        if (is_one_call) check(leaf, i);
+        if (leaf.x.size() != 0) met.add(leaf);
+      }
       met.run();
     }
 
