@@ -54,8 +54,7 @@ namespace nearfield::app
   {
     std::string const text = name.string(), start = output_.stem().string() + "_",
                       end = output_.extension().string();
-    if (!text.starts_with(start) || !text.ends_with(end) || text.size() < start.size() + end.size())
-      return false;
+    if (!text.starts_with(start) || !text.ends_with(end)) return false;
     auto const digits = text.substr(start.size(), text.size() - start.size() - end.size());
     auto const step = nearfield::detail::read_number<std::uint64_t>(digits);
     return step && *step <= last_ && has_frame(*step) && path(*step).filename() == name;

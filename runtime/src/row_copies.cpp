@@ -52,9 +52,7 @@ namespace nearfield::starpu::detail
       static void copy_column(copy_kind kind, row_copy const& copy, std::uintptr_t list,
                               T const* from, T* to)
       {
-        if (list == 0)
-          std::copy_n(from, copy.n, to);
-        else if (copy.n_runs > 0)
+        if (copy.n_runs > 0)
         {
           auto const* const runs = reinterpret_cast<row_run const*>(list) + copy.first_run;
           for (index_type k = 0; k < copy.n_runs; ++k)

@@ -140,23 +140,28 @@ namespace
 
   TEST(can_run, a_plan_whose_tasks_read_few_chunks_and_fit)
   {
-    cloud_in_groups const c(cloud::uniform);
-    auto view = c.groups.view();
-    index_type const all[] = {0, view.first_leaf.back()};
-    view.first_leaf = all;
-    for (planner const plan : both_forms)
+    for (std::size_t const chunks : {1, most_source_allocations, most_source_allocations + 1})
     {
-      auto const most = std::size_t(most_source_allocations);
-      EXPECT_TRUE(can_run(plan(view, true, most, nullptr), heavy, {0, 1}));
-      EXPECT_FALSE(can_run(plan(view, true, 2 * most, nullptr), heavy, {0, 1}));
-      auto const planned = plan(view, true, most, nullptr);
-      double const bytes = task_bytes(planned, planned.groups[0], heavy);
-      // four fifths of what is beside 64 MiB
-      EXPECT_TRUE(can_run(planned, heavy, {64 * mebibyte + 1.251 * bytes, 1}));
-      EXPECT_FALSE(can_run(planned, heavy, {64 * mebibyte + 1.249 * bytes, 1}));
-      EXPECT_FALSE(can_run(planned, heavy, {64 * mebibyte + 1.251 * bytes, 2}));
-      EXPECT_TRUE(can_run(planned, heavy, {64 * mebibyte + 2.502 * bytes, 2}));
-      EXPECT_FALSE(can_run(planned, heavy, {mebibyte, 1}));
+      step_plan made;
+      made.source_chunks.assign(chunks, {0, 100'000});
+      auto& group = made.groups.emplace_back();
+      group.is_for_gpus = true;
+      group.targets = {0, 100'000};
+      for (std::size_t c = 0; c < chunks; ++c) group.source_chunks.push_back(c);
+      double const bytes = task_bytes(made, group, heavy);
+      EXPECT_EQ(bytes, (1024. * double(chunks) + 1000) * 100'000);
+      bool const can_be_launched = chunks <= std::size_t(most_source_allocations);
+      // four fifths of what is beside 64 MiB; 0: no limit
+      EXPECT_EQ(can_run(made, heavy, {0, 1}), can_be_launched);
+      EXPECT_EQ(can_run(made, heavy, {64 * mebibyte + 1.251 * bytes, 1}), can_be_launched);
+      EXPECT_EQ(can_run(made, heavy, {64 * mebibyte + 2.501 * bytes, 2}), can_be_launched);
+      EXPECT_FALSE(can_run(made, heavy, {64 * mebibyte + 1.249 * bytes, 1}));
+      EXPECT_FALSE(can_run(made, heavy, {64 * mebibyte + 1.251 * bytes, 2}));
+      EXPECT_FALSE(can_run(made, heavy, {mebibyte, 1}));
+      made.groups.push_back(made.groups[0]); // that of CPU workers does not count
+      made.groups.front().is_for_gpus = false;
+      made.groups.back().source_chunks = {0};
+      EXPECT_TRUE(can_run(made, heavy, {0, 1}));
     }
   }
 

@@ -347,6 +347,34 @@ namespace nearfield::test
     expect_equal(order, cells.target_order(), "rows");
   }
 
+#if !defined(NEARFIELD_TEST_CUDA)
+  // for an eighth more pairs, until there are more than that, or fewer than a quarter
+  TYPED_TEST(starpu_pair_slabs, keep_room_for_pairs)
+  {
+    using T = TypeParam;
+    points<T, 3> x;
+    for (auto& column : x.columns) column.resize(40);
+    for (std::size_t k = 0; k < 40; ++k) x.columns[0][k] = static_cast<T>(10 * k);
+    column_handles<T, 3> const columns(x);
+    pair_slabs<T, 3> list(one_runtime(), columns.view(), 1.5, {.with_i = true, .slabs = 1});
+    for (auto const& [n_pairs, room] :
+         {std::pair(16u, 18u), {18u, 18u}, {19u, 21u}, {5u, 21u}, {4u, 4u}, {1u, 4u}})
+    {
+      for (std::size_t k = 0; k < 20; ++k) // duos, some of which are close
+        set(columns.view()[0], 2 * k + 1, static_cast<T>(20 * k + (k < n_pairs ? 1 : 10)));
+      list.recount();
+      list.fill();
+      list.wait();
+      EXPECT_EQ(list.n_pairs(), n_pairs);
+      for (starpu_data_handle_t const data : {list.i(0), list.j(0)})
+      {
+        EXPECT_EQ(starpu_vector_get_nx(data), n_pairs);
+        EXPECT_EQ(starpu_vector_get_allocsize(data), room * sizeof(index_type)) << n_pairs;
+      }
+    }
+  }
+#endif
+
   TYPED_TEST(starpu_pair_slabs, say_what_does_not_fit)
   {
     using T = TypeParam;
@@ -367,9 +395,19 @@ namespace nearfield::test
     };
     handles const mixed = {all[0], all[1], fewer.view()[2]}, none{};
     double const cutoff = 0.2, negative = -1;
-    EXPECT_THAT(make(mixed, cutoff), complains_of("column 2", "99", "100"));
+    pair_slab_options<T, 3> const full{.which = pairs::full};
+    EXPECT_THAT(make(mixed, cutoff),
+                complains_of("column 2 of the points has 99 values, column 0 has 100"));
+    EXPECT_THAT(make(mixed, all, cutoff, full), complains_of("column 2 of the queries has 99"));
+    EXPECT_THAT(make(all, mixed, cutoff, full), complains_of("column 2 of the points has 99"));
     EXPECT_THAT(make(others.view(), cutoff), complains_of("bytes", "one precision"));
-    EXPECT_THAT(make(none, cutoff), complains_of("vector handle"));
+    EXPECT_THAT(make(none, cutoff), complains_of("column 0 of the points is not a vector handle"));
+    starpu_data_handle_t variable;
+    starpu_variable_data_register(&variable, STARPU_MAIN_RAM,
+                                  reinterpret_cast<std::uintptr_t>(x.columns[0].data()), 400);
+    EXPECT_THAT(make(handles{all[0], variable, all[2]}, cutoff),
+                complains_of("column 1 of the points is not a vector handle"));
+    starpu_data_unregister(variable);
     EXPECT_THAT(make(all, all, cutoff), complains_of("two sets"));
     EXPECT_THAT(make(all, negative), complains_of("cutoff", "-1"));
     EXPECT_THAT(make(all, cutoff, pair_slab_options<T, 3>{.grid = {.period = {T(0.3), 0, 0}}}),

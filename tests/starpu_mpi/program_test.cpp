@@ -323,6 +323,7 @@ namespace
                                 "--output", (folder / "out.vtu").string()}));
     auto const whole = read_text(folder / "out.pvtu");
     EXPECT_THAT(whole, testing::HasSubstr("\"gradient\" NumberOfComponents=\"3\""));
+    EXPECT_THAT(whole, testing::Not(testing::HasSubstr("_rank2"))); // there are two
     for (char const* piece : {"out_rank0.vtu", "out_rank1.vtu"})
     {
       EXPECT_THAT(whole, testing::HasSubstr("<Piece Source=\"" + std::string(piece) + "\"/>"));
