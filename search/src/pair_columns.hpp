@@ -12,21 +12,6 @@
 
 namespace nearfield::detail
 {
-  /// Leaves an empty result if `write` throws, rather than one with uninitialised values.
-  template <class Result, class F>
-  void write_or_empty(Result& result, F const& write)
-  {
-    try
-    {
-      write();
-    }
-    catch (...)
-    {
-      result = {};
-      throw;
-    }
-  }
-
   /// Calls f(column) for the columns that are asked for, until it returns false,
   /// and empties the others.
   template <class T, int Dim, class Options, class F>

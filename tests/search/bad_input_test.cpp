@@ -127,13 +127,20 @@ namespace nearfield::test
                                               { return std::ranges::count(isas, which) == 0; });
     ASSERT_NE(missing, std::end(all_isas));
     simd_backend const nowhere{*missing};
-    auto const expect_nothing = [&]<class Result>(Result result, auto const& what)
+    threads on(2);
+    auto const expect_nothing = [&]<class Result>(Result, auto const& what)
     {
-      EXPECT_THROW(radius_search(nowhere, cells, what, result), error);
-      if constexpr (std::is_same_v<Result, pair_counts>)
-        EXPECT_TRUE(result.per_point.empty() && result.total == 0);
-      else
-        EXPECT_EQ(result.size(), 0u);
+      auto const expect_at = [&](auto const& where)
+      {
+        Result result;
+        EXPECT_THROW(radius_search(where, cells, what, result), error);
+        if constexpr (std::is_same_v<Result, pair_counts>)
+          EXPECT_TRUE(result.per_point.empty() && result.total == 0);
+        else
+          EXPECT_EQ(result.size(), 0u);
+      };
+      expect_at(nowhere);
+      expect_at(nowhere.with(on));
     };
     expect_nothing(pair_counts{}, count_pairs{.per_point = true});
     for (bool const sorted : {false, true})

@@ -40,6 +40,21 @@ namespace nearfield::detail
   /// Throws nearfield::error for a table of width 0, and for one that would exceed max_bytes.
   NEARFIELD_API void check_table_size(to_table const& what, std::uint64_t n);
 
+  /// Leaves an empty result if `write` throws, rather than one with uninitialised values.
+  template <class Result, class F>
+  void write_or_empty(Result& result, F const& write)
+  {
+    try
+    {
+      write();
+    }
+    catch (...)
+    {
+      result = {};
+      throw;
+    }
+  }
+
   // The bodies of radius_search.
   template <class T, int Dim>
   NEARFIELD_API void search_list(isa where, cell_view<T, Dim> const& cells, count_pairs const& what,

@@ -88,9 +88,9 @@ namespace nearfield::detail
     else
     {
       constexpr std::uint64_t most = std::same_as<What, to_coo> ? cached_candidates : no_limit;
-      slab_search<T, Dim>(*where.threads, isa_of(where), cells, what.which,
-                          slabs_for(*where.threads, cells, what.which, most))
-          .write(what, result);
+      slab_search<T, Dim> const search(*where.threads, isa_of(where), cells, what.which,
+                                       slabs_for(*where.threads, cells, what.which, most));
+      write_or_empty(result, [&] { search.write(what, result); });
     }
   }
 
