@@ -315,6 +315,47 @@ namespace nearfield::detail
   }
 
   template <class T>
+  void list_step<T>::run(leaf_list::part const& part, any_columns<T const> const& x,
+                         any_columns<T const> const& y, any_columns<T const> const& q,
+                         any_columns<T> const& out) const
+  {
+    leaf_list const& all = *part.list;
+    index_type const n = all.targets().size(), count = part.last - part.first;
+    check_view(function, "x", x, n > 0 ? all.targets().end(n - 1) : 0);
+    check_view(function, all.has_one_set() ? "x" : "y", y, all.n_sources());
+    if (all.has_one_set())
+      check_one_set(function, x, q, out);
+    else
+      check_two_sets(function, x, y, q, out);
+    if (is_mutual && count < n && (threads || !options.accumulate))
+      throw error(std::string(function) +
+                  ": the form mutual over a part of the leaves adds to others too, on one thread; "
+                  "clear the outputs, and give simd or scalar and .accumulate = true");
+    if (count == 0) return;
+    // a part is a list of its own, whose offsets do not begin at 0
+    auto const cut = [&](interaction_list list)
+    {
+      list.own = list.own.subspan(part.first, count);
+      list.offsets = list.offsets.subspan(part.first, std::size_t(count) + 1);
+      return list;
+    };
+    leaf_groups_view leaves;
+    leaves.has_one_set = all.has_one_set();
+    leaves.targets =
+        leaves.sources = {all.targets().offsets.subspan(part.first, std::size_t(count) + 1)};
+    leaves.full = cut(all.interactions());
+    if (is_mutual) leaves.half = cut(all.half_interactions());
+    list_step step = *this;
+    // with points of another set, or with those of an image, on the border of the box
+    if (!all.has_one_set() || all.interactions().shifts.size() > 1)
+      step.options.ranges_may_coincide = true;
+    if (is_mutual && threads)
+      mutual_groups<T>(step, leaves, {x, y, q, out}).run();
+    else
+      run_parts<T>(step, leaves, {x, y, q, out});
+  }
+
+  template <class T>
   void list_step<T>::run_sorted(std::span<index_type const> order, boxes const& points,
                                 interaction_list const& list, any_columns<T const> const& x,
                                 any_columns<T const> const& q, any_columns<T> const& out) const

@@ -5,8 +5,11 @@
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 /// \file
 /// The near field over all boxes, by `simd`, `simd.with(threads)` or `scalar`: every target box meets the sources of
@@ -40,6 +43,89 @@ namespace nearfield
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
     bool ranges_may_coincide = false;
+  };
+
+  /// The neighbours of each leaf, in CSR: leaf b meets the leaves leaves[offsets[b]] ... leaves[offsets[b + 1] - 1].
+  struct leaf_neighbours
+  {
+    std::span<index_type const> offsets; ///< n + 1 for n leaves, ascending from 0
+    std::span<index_type const> leaves;  ///< numbers of leaves
+    /// the numbers of their shifts; empty: none has one
+    std::span<std::uint16_t const> shift_of = {};
+    /// length^1, added to the points of a neighbour: a periodic image; shifts[0] is zero
+    std::span<std::array<double, 3> const> shifts = {};
+  };
+
+  /// Leaves of your own as boxes and interaction lists, which it owns: made and checked once, for any number of steps over
+  /// all of them or over parts.
+  ///
+  ///     nearfield::leaf_list const leaves({first_point}, {first_neighbour, neighbours});
+  ///     nearfield::near_field(nearfield::simd, k, leaves, x, q, out);
+  ///
+  /// Columns are in the order of the leaves.
+  class NEARFIELD_API leaf_list
+  {
+  public:
+    /// The leaves [first, last) of a list, which must outlive it: all, or those of leaves().
+    struct part
+    {
+      leaf_list const* list;  ///< the whole
+      index_type first, last; ///< [first, last)
+
+      /// All leaves.
+      part(leaf_list const& all) // NOLINT(google-explicit-constructor)
+          : part(all, 0, all.targets().size())
+      {}
+
+    private:
+      friend leaf_list;
+      part(leaf_list const& all, index_type begin, index_type end)
+          : list(&all), first(begin), last(end)
+      {}
+    };
+
+    /// Leaves of one set of points. A leaf meets itself, listed or not. Two leaves that meet may be listed at one of them
+    /// or at both, the other way with the opposite shift: a pair of leaves and a shift counts once.
+    ///
+    /// Throws nearfield::error unless offsets ascend from 0, numbers exist, and shifts are finite and the first one zero.
+    leaf_list(boxes const& points, leaf_neighbours const& neighbours);
+    /// Leaves of targets, and the leaves of sources that each of them meets, as listed. Throws as above.
+    leaf_list(boxes const& targets, boxes const& sources, leaf_neighbours const& neighbours);
+
+    /// Whether targets and sources are the same points.
+    [[nodiscard]] bool has_one_set() const { return has_one_set_; }
+    /// The targets of each leaf.
+    [[nodiscard]] boxes targets() const { return {targets_}; }
+    /// The number of sources.
+    [[nodiscard]] index_type n_sources() const { return n_sources_; }
+    /// Each leaf and all leaves that it meets; for a cuda_list too.
+    [[nodiscard]] interaction_list interactions() const { return full_.view(own_, shifts_); }
+    /// Each pair of leaves at the one that comes first; without ranges for two sets.
+    [[nodiscard]] interaction_list half_interactions() const { return half_.view(own_, shifts_); }
+    /// The leaves [first, last). Throws nearfield::error unless they exist.
+    [[nodiscard]] part leaves(index_type first, index_type last) const;
+
+  private:
+    leaf_list(boxes const& targets, boxes const& sources, bool one_set, leaf_neighbours const& of);
+
+    struct rows
+    {
+      std::vector<index_type> offsets;
+      std::vector<source_range> ranges;
+
+      [[nodiscard]] interaction_list view(std::span<source_range const> own,
+                                          std::span<std::array<double, 3> const> shifts) const
+      {
+        return {own, offsets, ranges, shifts};
+      }
+    };
+
+    std::vector<index_type> targets_;
+    index_type n_sources_;
+    bool has_one_set_;
+    std::vector<source_range> own_;
+    std::vector<std::array<double, 3>> shifts_;
+    rows full_, half_;
   };
 
   namespace detail
@@ -83,6 +169,10 @@ namespace nearfield
                any_columns<T const> const& q, any_columns<T> const& out) const;
       /// Two sets.
       void run(boxes const& targets, interaction_list const& list, any_columns<T const> const& x,
+               any_columns<T const> const& y, any_columns<T const> const& q,
+               any_columns<T> const& out) const;
+      /// Leaves of a list of the caller's; of one set, x and y are the same.
+      void run(leaf_list::part const& leaves, any_columns<T const> const& x,
                any_columns<T const> const& y, any_columns<T const> const& q,
                any_columns<T> const& out) const;
       /// One set over leaves, with columns in the order of the arrays that they were made from.
@@ -151,6 +241,36 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::list_step_of<T, false, false>(where, k, q, out, options)
         .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
+             detail::any_columns_of(q), detail::any_columns_of(out));
+  }
+
+  /// One set over leaves of your own, all or a part: near_field(simd, k, leaves.leaves(first, last), ...). Columns are
+  /// those of all leaves, in their order. A part in the form mutual adds to its leaves and to their neighbours of greater
+  /// number: it needs options.accumulate and the calling thread, and parts that run at once must share none of both
+  /// (colours, or tasks that depend on each other). In the other form, parts only write their own leaves.
+  ///
+  /// Throws nearfield::error for views that differ in size, are null or overlap, and for leaves of two sets.
+  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
+                  Q const& q, Out const& out, near_field_options const& options = {})
+  {
+    using T = detail::real_of_call<K, Out, Q, X>;
+    detail::check_sets("near_field", leaves.list->has_one_set(), true);
+    detail::list_step_of<T, true, false>(where, k, q, out, options)
+        .run(leaves, detail::any_columns_of(x), detail::any_columns_of(x),
+             detail::any_columns_of(q), detail::any_columns_of(out));
+  }
+
+  /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for leaves of one set.
+  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
+            columns_view Out>
+  void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
+                  Y const& y, Q const& q, Out const& out, near_field_options const& options = {})
+  {
+    using T = detail::real_of_call<K, Out, Q, X, Y>;
+    detail::check_sets("near_field", leaves.list->has_one_set(), false);
+    detail::list_step_of<T, false, false>(where, k, q, out, options)
+        .run(leaves, detail::any_columns_of(x), detail::any_columns_of(y),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
 
