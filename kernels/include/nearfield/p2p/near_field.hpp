@@ -69,8 +69,9 @@ namespace nearfield
     /// The leaves [first, last) of a list, which must outlive it: all, or those of leaves().
     struct part
     {
-      leaf_list const* list;  ///< the whole
-      index_type first, last; ///< [first, last)
+      leaf_list const* list; ///< the whole
+      index_type first;      ///< the first leaf
+      index_type last;       ///< one past the last
 
       /// All leaves.
       part(leaf_list const& all) // NOLINT(google-explicit-constructor)

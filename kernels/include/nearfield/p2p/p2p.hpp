@@ -89,14 +89,6 @@ namespace nearfield
         : x(positions), q(inputs), out(outputs), shift(image)
     {}
   };
-  template <class X, class Q>
-  leaf(X const&, Q const&) -> leaf<X, Q>;
-  template <class X, class Q>
-  leaf(X const&, Q const&, std::array<double, 3> const&) -> leaf<X, Q>;
-  template <class X, class Q, columns_view Out>
-  leaf(X const&, Q const&, Out const&) -> leaf<X, Q, Out>;
-  template <class X, class Q, columns_view Out>
-  leaf(X const&, Q const&, Out const&, std::array<double, 3> const&) -> leaf<X, Q, Out>;
 
   /// Options of p2p_leaf().
   struct leaf_options
