@@ -22,7 +22,7 @@ def page_of(document):
     if document == ROOT / "README.md":
         return "index.html"
     name = str(document.relative_to(ROOT).with_suffix(""))
-    return f"md_{name.replace('_', '__').replace('/', '_')}.html"
+    return f"md_{name.replace('/', '_')}.html"
 
 
 def slug(heading):
