@@ -390,6 +390,26 @@ namespace nearfield::test
         EXPECT_NEAR(sample.seconds, sample.targets > 9 ? 0x1p-22 : 0, 1e-12) << sample.targets;
     }
 
+    TEST(pair_cost_of, measures_boxes_of_the_size_that_it_is_for)
+    {
+      ::setenv("NEARFIELD_CACHE", "no", 1);
+      auto subject = detail::cost_subject_of<float>(one_over_r<>{}, false, "few boxes");
+      subject.flops = 1e9; // as above
+      auto const clock = [](boxes const& points, interaction_list const& list, std::size_t)
+      {
+        double pairs = 0;
+        for (index_type b = 0; b < points.size(); ++b)
+          pairs += points.count(b) * double(list.source_count(b));
+        return 0x1p-30 * pairs;
+      };
+      auto const cost = detail::cost_of<float>(subject, clock);
+      for (auto const& sample : cost.samples())
+        EXPECT_NEAR(cost(sample.targets, 27 * sample.targets),
+                    0x1p-30 * 27 * sample.targets * sample.targets,
+                    0x1p-30 * sample.targets * sample.targets)
+            << sample.targets;
+    }
+
     TEST(pair_cost_of, has_no_small_leaves_that_cost_more_than_larger_ones)
     {
       ::setenv("NEARFIELD_CACHE", "no", 1);

@@ -57,7 +57,7 @@ namespace nearfield::detail
 
   cost_store::cost_store(std::filesystem::path const& folder, std::string const& machine)
       : first_line_("nearfield " NEARFIELD_VERSION
-                    ", 3, seconds of leaves and of their sources on " +
+                    ", 4, seconds of leaves and of their sources on " +
                     machine)
   {
     if (!folder.empty()) file_ = folder / ("pair_cost_" + number_of(first_line_) + ".txt");

@@ -81,8 +81,12 @@ namespace nearfield::detail
         int const n_ranges = (subject.dim == 3 ? 12 : 6) / directions;
         int const spread = (size + 2) / 4; // as random points have it: some packs are not full
         for (int b = 0; b < n_boxes; ++b)
+        {
+          // below and above the mean in turn, so that even a few boxes have it
+          int const turn = b % (2 * spread + 2), apart = spread - turn / 2;
           offsets.push_back(offsets.back() +
-                            static_cast<index_type>(size + b % (2 * spread + 1) - spread));
+                            static_cast<index_type>(turn % 2 == 0 ? size - apart : size + apart));
+        }
         // sources behind the last box belong to no box, which a GPU's mutual form does not know
         index_type const most =
             is_gpu(subject) ? offsets.back() : std::numeric_limits<index_type>::max();
@@ -126,7 +130,7 @@ namespace nearfield::detail
         // a GPU is not full with fewer, however long it takes for one
         double const least =
             is_gpu(subject) ? std::min(gpu_targets_at_once / size, double(most_boxes)) : 4;
-        int const n = static_cast<int>(std::clamp(enough, least, double(most_boxes)));
+        int const n = 2 * static_cast<int>(std::clamp(enough, least, double(most_boxes)) / 2);
         like_leaves const leaves(subject, size, sources, n);
         met = leaves.met / n;
         // A GPU drains at the end, which costs what about a fifth of a full load does. Steps are many loads, these few.
