@@ -199,10 +199,19 @@ TEST(far_points_in_f32, of_two_files_that_fall_together_are_reported)
   temporary_folder const folder;
   write_text(folder / "a.csv", "x,y,z,q\n0,0,0,1\n7,0,0,1\n");
   write_text(folder / "b.csv", "x,y,z,q\n-1e9,0,0,1\n7.0000001,0,0,1\n");
-  auto const end =
-      run_program({"run", (folder / "a.csv").string(), "--sources", (folder / "b.csv").string(),
-                   "--precision", "f32", "--workers", "0"});
-  EXPECT_THAT(own_messages(end),
+  write_text(folder / "c.csv", "x,y,z,q\n100000000,0,0,1\n100000001,0,0,1\n");
+  auto const said = [&](char const* targets, char const* sources)
+  {
+    return own_messages(
+        run_program({"run", (folder / targets).string(), "--sources", (folder / sources).string(),
+                     "--precision", "f32", "--workers", "0"}));
+  };
+  EXPECT_THAT(said("a.csv", "b.csv"),
               testing::ContainsRegex(": 1, the first point 1 of [^ ]*b.csv, which "
                                      "falls on point 1 of [^ ]*a.csv"));
+  // alone, the targets would have an origin that tells them apart
+  EXPECT_THAT(said("c.csv", "a.csv"),
+              testing::ContainsRegex(": 1, the first point 1 of [^ ]*c.csv, which "
+                                     "falls on point 0 of [^ ]*c.csv"));
+  EXPECT_EQ(said("c.csv", "c.csv"), "");
 }
