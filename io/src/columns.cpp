@@ -69,7 +69,6 @@ namespace nearfield
         {
           line_ = next.line();
           auto const row = trimmed(line);
-          if (row.empty()) continue;
           if (!is_row(line))
           {
             check_comment(row);
@@ -103,7 +102,6 @@ namespace nearfield
         {
           line_ = lines.line();
           auto const row = trimmed(line);
-          if (row.empty()) continue;
           if (is_row(line))
             add_row(line, columns);
           else

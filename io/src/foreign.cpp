@@ -68,7 +68,7 @@ namespace nearfield::detail::io
     for (auto const& each : formats)
     {
       bool const has_name =
-          start.empty() && !extension.empty() &&
+          start.empty() &&
           std::string_view(each.extensions).find(" " + extension + " ") != std::string_view::npos;
       if (has_name || (!each.magic.empty() && start.starts_with(each.magic))) return each.message;
     }

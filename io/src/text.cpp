@@ -37,15 +37,11 @@ namespace nearfield::detail::io
     // Whether a number out of range underflows: the sign of the decimal exponent of its first nonzero digit.
     bool is_tiny(std::string_view text)
     {
-      if (text.starts_with('-')) text.remove_prefix(1);
       auto const e = std::min(text.find_first_of("eE"), text.size());
       auto const digits = without_plus(text.substr(std::min(e + 1, text.size())));
       std::int64_t exponent = 0;
       if (read_number(digits, exponent) == number_status::out_of_range) return digits[0] == '-';
-      text = text.substr(0, e);
-      auto const point = std::min(text.find('.'), text.size());
-      auto const first = text.find_first_not_of("0.");
-      if (first == text.npos) return true;
+      auto const point = std::min(text.find('.'), e), first = text.find_first_not_of("-0.");
       auto const shift = first < point ? static_cast<std::int64_t>(point - first)
                                        : -static_cast<std::int64_t>(first - point);
       return exponent < -shift;

@@ -145,13 +145,15 @@ TEST(threads, an_exception_comes_back_and_ends_the_loop)
   // and the other threads take no more parts
   constexpr int n = 1000000;
   std::atomic<int> n_calls{0};
-  EXPECT_THROW(threads(2).run(n,
-                              [&](int i)
-                              {
-                                ++n_calls;
-                                if (i == 0) throw std::runtime_error("no");
-                                std::this_thread::yield();
-                              }),
+  threads on(2);
+  EXPECT_THROW(on.run(n,
+                      [&](int i)
+                      {
+                        ++n_calls;
+                        while (i == 0 && n_calls < on.workers()) std::this_thread::yield();
+                        if (i == 0) throw std::runtime_error("no");
+                        std::this_thread::yield();
+                      }),
                std::runtime_error);
   EXPECT_LT(n_calls, n);
 }

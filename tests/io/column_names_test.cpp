@@ -157,6 +157,7 @@ TEST(names_of_columns, in_a_comment_are_told_from_prose)
   EXPECT_EQ(x("# [1]q [2]x [3]y [4]z\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# [1]=q [2]=x [3]=y [4]=z\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# id x y z\n# of the second run\n1 2 3 4\n"), 2);
+  EXPECT_EQ(x("# the rows are id x y q of each charge\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# id x y z\nx y z id\n1 2 3 4\n"), 1);
   EXPECT_EQ(x("# id x y z\n1 2 3 4\n# x id y z\n5 6 7 8\n"), 2);
   // names given come first
@@ -199,7 +200,8 @@ TEST(names_of_columns, in_a_comment_that_is_not_used_are_reported)
     EXPECT_EQ(report.positions[0], "column 1") << comment;
     EXPECT_EQ(report.left_out, names{"comment '" + comment + "'"});
   }
-  EXPECT_TRUE(read_columns("# made by hand\n# 1 2 3\n1 2 3\n").report.left_out.empty());
+  for (std::string const comment : {"1 2 3", "x_scale 5"})
+    EXPECT_TRUE(read_columns("# made by hand\n# " + comment + "\n1 2 3\n").report.left_out.empty());
 }
 
 TEST(names_of_columns, of_velocities_without_a_component_are_left_out)

@@ -86,7 +86,10 @@ TEST(columns, with_names_given_a_header_has_a_name_above_each_column_that_is_rea
 
 TEST(columns, outputs_have_names_too)
 {
-  auto const points = parse_columns("x,y,q,phi,gx,gy\n1,2,3,4,5,6\n", "a.csv");
+  file_report report;
+  auto const points = parse_columns("x,y,q,phi,gx,gy\n1,2,3,4,5,6\n", "a.csv", {}, &report);
+  EXPECT_EQ(report.outputs, (names{"phi", "gx", "gy"}));
+  EXPECT_EQ(report.left_out, names{});
   EXPECT_EQ(points.outputs, (columns{{4}, {5}, {6}}));
   EXPECT_EQ(points.output_names, (names{"phi", "gx", "gy"}));
 }

@@ -98,6 +98,13 @@ TEST(lammps, an_id_names_one_atom_unless_all_are_0)
             2u);
 }
 
+TEST(lammps, columns_of_velocities_have_a_value_for_each_atom)
+{
+  auto const points = parse_lammps(
+      "title\n2 atoms\nAtoms # id type x y z vx vy vz\n\n1 1 1 2 3 4 5 6\n2 1 0 0 0 7 8 9\n", "a");
+  EXPECT_EQ(points.velocities, (columns{{4, 7}, {5, 8}, {6, 9}}));
+}
+
 TEST(lammps, no_atoms_is_valid)
 {
   EXPECT_EQ(parse_lammps("title\n0 atoms\n", "data.a").size(), 0u);

@@ -214,11 +214,22 @@ TEST(npy_points, of_records_may_have_titles)
 // Coordinates in rows would be a few points of many inputs.
 TEST(npy_points, of_many_columns_are_more_than_a_few_or_one)
 {
-  for (auto const& [shape, n] : {std::pair{"(1, 17)", 1}, {"(9, 17)", 9}})
+  struct size
   {
-    std::string const values(static_cast<std::size_t>(n) * 17 * 8, '\0');
-    EXPECT_EQ(parse_npy(array(dictionary("<f8", false, shape), values), "a.npy").inputs.size(),
-              14u);
+    std::size_t rows, columns;
+    bool is_refused;
+  };
+  for (auto const& [rows, columns, is_refused] :
+       {size{1, 17, false}, size{2, 17, true}, size{8, 17, true}, size{9, 17, false},
+        size{2, 16, false}})
+  {
+    auto const shape = "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+    auto const file = array(dictionary("<f8", false, shape.c_str()),
+                            std::string(rows * columns * sizeof(double), '\0'));
+    if (is_refused)
+      EXPECT_THROW(parse_npy(file, "a.npy"), error) << shape;
+    else
+      EXPECT_EQ(parse_npy(file, "a.npy").inputs.size(), columns - 3) << shape;
   }
 }
 
@@ -299,6 +310,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
             "expected 1 to 4096, and a row for each point: save a.T"},
            {array(dictionary("<f8", false, "(3, 17)"), std::string(3 * 17 * 8, '\0')),
             "found 3 rows of 17 columns, expected a row for each point: save a.T"},
+           {array(dictionary("<f8", false, "(16, 5000)"), three), "each point: save a.T"},
            {array("{'descr': [('x', [('y', '<f8')])], ", three), "found records inside records"},
            {array("{'descr': [], ", three), "found records without values"},
            {array("{'descr': [('x', '<f8', (0,))], ", three), "found records without values"},
@@ -319,7 +331,8 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
             "found 32 bytes of values, expected 4611686018427387905 rows of 32 bytes"},
            {array(good, three + "!"), "found 25 bytes of values, expected 1 rows of 24 bytes"},
            {array("{'descr': '<f8', 'shape': (1, 3)}", three), "expected descr, fortran_order"},
-           {array("{'descr': '<f8', 'descr': '<f8'}", three), "found key 'descr'"},
+           {array("{'descr': '<f8', 'descr': '<f8'}", three), "byte 27: found key 'descr'"},
+           {array("{'descr': '<f8', 'descr': '<f8'}", three, 2), "byte 29: found key 'descr'"},
            {array("{'descr': '<f8' 'shape'", three), "expected '}' in the dictionary"},
            {array(good + "}", three), "expected the end of the head after the dictionary"},
            {array("{'descr", three), "found '', expected"},

@@ -74,6 +74,16 @@ INSTANTIATE_TEST_SUITE_P(
                               p.box = bounding_box{{0, 0}, 1};
                             },
                             "point_set.box.centre: found 2"},
+                    mistake{"centre_nan",
+                            [](point_set& p) {
+                              p.box = bounding_box{{0, 0, std::nan("")}, 1};
+                            },
+                            "point_set.box.centre: found nan"},
+                    mistake{"half_width_inf",
+                            [](point_set& p) {
+                              p.box = bounding_box{{0, 0, 0}, HUGE_VAL};
+                            },
+                            "point_set.box.half_width: found inf"},
                     mistake{"half_width",
                             [](point_set& p) {
                               p.box = bounding_box{{0, 0, 0}, 0};
@@ -86,4 +96,22 @@ TEST(point_set, columns_without_names_get_them)
   EXPECT_EQ(column_names(points), (std::vector<std::string>{"x", "y", "q1", "q2", "phi"}));
   points.output_names = {"gx"};
   EXPECT_EQ(column_names(points).back(), "gx");
+}
+
+TEST(periodic_cell, has_lengths_where_it_is_a_box_along_the_axes)
+{
+  using lengths = std::optional<std::array<double, 3>>;
+  auto const of = [](auto... vectors)
+  {
+    return periodic_cell{.vectors = {{vectors...}}}.lengths();
+  };
+  using v = std::array<double, 3>;
+  EXPECT_EQ(of(v{}, v{}, v{}), lengths({0, 0, 0}));
+  EXPECT_EQ(of(v{2, 0, 0}, v{0, 3, 1e-12 * 4}, v{0, 0, 4}), lengths({2, 3, 4}));
+  EXPECT_EQ(of(v{2, 0, 0}, v{0, 3, 2e-12 * 4}, v{0, 0, 4}), std::nullopt);
+  EXPECT_EQ(of(v{2, 0, 0}, v{0, -3, 0}, v{0, 0, 4}), std::nullopt);
+  EXPECT_EQ(of(v{2, 0, 0}, v{0, 3, std::nan("")}, v{0, 0, 4}), std::nullopt);
+  periodic_cell const slab{.vectors = {{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}}},
+                           .periodic = std::array{true, true, false}};
+  EXPECT_EQ(slab.lengths(), lengths({2, 3, 0}));
 }

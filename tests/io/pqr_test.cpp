@@ -52,6 +52,10 @@ TEST(pqr, numbers_that_touch_stand_where_those_of_pdb_do)
               point)
         << row;
   }
+  EXPECT_THAT(
+      message_of([&]
+                 { read("ATOM      2 O    LYS A   7      45.751  20.4x6-119.252 -0.48 1.7\n"); }),
+      testing::HasSubstr("line 2: found"));
   // elsewhere they are no numbers
   EXPECT_THAT(message_of([&] { read("ATOM 2 O LYS A 7 45.751 20.406-119.252 -0.48 1.7\n"); }),
               testing::HasSubstr("line 2: found 'A' before x"));
@@ -67,7 +71,8 @@ TEST(pqr, of_rows_of_pdb_is_refused)
                 testing::HasSubstr("line 2: found rows of PDB, with occupancy and temperature "
                                    "factor, expected charge and radius"))
         << end;
-  for (std::string const end : {"  1.0000 1.5000", "  1.000 1.50", " -1.00  1.50", "  1.00   1.50"})
+  for (std::string const end :
+       {"  1.0000 1.5000", "  1.000 1.50", " -1.00  1.50", "  1.00   1.50", "  1.00  1.500"})
     EXPECT_EQ(parse_pqr(start + end + "\n", "a").size(), 1u) << end;
   EXPECT_EQ(parse_pqr(start + "  1.00  1.50\n" + start + " -1.00  1.50\n", "a").size(), 2u);
 }

@@ -119,8 +119,12 @@ TEST(xyz, an_atomic_number_z_is_no_coordinate)
     auto const points = parse_xyz("1\nProperties=" + properties + "\n1 1 1 1\n", "a.xyz");
     EXPECT_EQ(points.positions, (columns{{1}, {1}, {1}}));
   }
-  EXPECT_EQ(parse_xyz("1\nProperties=X:I:1:Y:I:1:Z:I:1\n1 2 3\n", "a.xyz").positions,
-            (columns{{1}, {2}, {3}}));
+  for (std::string const velocities : {"", ":velo:R:3"})
+    EXPECT_EQ(parse_xyz("1\nProperties=X:I:1:Y:I:1:Z:I:1" + velocities + "\n1 2 3" +
+                            (velocities.empty() ? "" : " 4 5 6") + "\n",
+                        "a.xyz")
+                  .positions,
+              (columns{{1}, {2}, {3}}));
 }
 
 TEST(xyz, a_box_that_is_not_read_is_named)
