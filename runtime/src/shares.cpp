@@ -93,4 +93,36 @@ namespace nearfield::detail
     cut_evenly(sums, n, cpus * static_cast<std::size_t>(share.small_groups), made.first_leaf);
     return made;
   }
+
+  group_places place_groups(task_plan const& plan, std::map<int, std::vector<int>> const& gpus)
+  {
+    std::size_t const n = plan.inner.size();
+    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
+    group_places made{plan.by_priority, std::vector<int>(n, -1)};
+    if (made.order.empty())
+    {
+      made.order.resize(n);
+      std::iota(made.order.begin(), made.order.end(), std::size_t(0));
+    }
+    if (gpus.size() < 2) return made;
+    std::vector<std::size_t> on_gpus, turn(n, n); // turn: of the group on its GPU
+    for (std::size_t g = 0; g < n; ++g)
+      if (auto const& part = plan.inner[g] ? plan.inner[g] : plan.border[g];
+          part && part->is_for_gpus)
+        on_gpus.push_back(g);
+    std::size_t first = 0, k = 0;
+    for (auto const& [device, workers] : gpus)
+    {
+      std::size_t const end = on_gpus.size() * ++k / gpus.size();
+      for (std::size_t i = first; i < end; ++i)
+      {
+        turn[on_gpus[i]] = i - first;
+        made.worker[on_gpus[i]] = workers[(i - first) % workers.size()];
+      }
+      first = end;
+    }
+    // each GPU has its first one early
+    std::ranges::stable_sort(made.order, {}, [&](std::size_t g) { return turn[g]; });
+    return made;
+  }
 }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "kernels/src/p2p/groups.hpp"
+#include "task_plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 /// \file
@@ -66,4 +68,16 @@ namespace nearfield::detail
   /// nothing.
   NEARFIELD_API shared_leaves share_leaves(leaf_groups_view const& groups, pair_form form,
                                            int n_rhs, step_workers const& workers);
+
+  /// Who runs the groups of a step.
+  struct group_places
+  {
+    std::vector<std::size_t> order; ///< in which they are submitted
+    std::vector<int> worker;        ///< of each; -1: any
+  };
+
+  /// Gives each of several GPUs groups of its own, neighbours since those share sources: a scheduler would give two to
+  /// the workers of one GPU before another has any. `gpus` has the workers of each.
+  NEARFIELD_API group_places place_groups(task_plan const& plan,
+                                          std::map<int, std::vector<int>> const& gpus);
 }

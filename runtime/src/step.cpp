@@ -64,9 +64,9 @@ namespace nearfield::starpu::detail
     form_ = made.form;
     where_ = made.where;
     bool const is_timed = others_ && where_ == backend::cuda;
-    parts_ = std::make_unique<step_parts<T>>(tree, std::move(made), k_, columns_, watch_,
-                                             is_timed ? &clock_ : nullptr, options_.accumulate,
-                                             std::move(kept));
+    auto parts = std::make_unique<step_parts<T>>(tree, std::move(made), k_, columns_, watch_,
+                                                 is_timed ? &clock_ : nullptr, options_.accumulate,
+                                                 std::move(kept));
     auto const codelets = [&](pair_form form, auto const& groups)
     {
       auto const is_on = [](bool gpus)
@@ -84,8 +84,9 @@ namespace nearfield::starpu::detail
         of_form.on_gpu = &list_codelet(form, *k_.type, backend::cuda);
       return of_form;
     };
-    inner_ = codelets(form_, parts_->plan.inner);
-    border_ = codelets(pair_form::one_sided, parts_->plan.border);
+    inner_ = codelets(form_, parts->plan.inner);
+    border_ = codelets(pair_form::one_sided, parts->plan.border);
+    parts_ = std::move(parts); // last: without them, submit() throws
   }
 
   template <class T>
@@ -414,7 +415,7 @@ namespace nearfield::starpu::detail
   void step<T>::submit_groups()
   {
     bool const has_priorities = !parts_->plan.by_priority.empty();
-    auto const& order = parts_->order;
+    auto const& order = parts_->placed.order;
     for (std::size_t i = 0; i < order.size(); ++i)
     {
       std::size_t const g = order[i];
@@ -422,7 +423,8 @@ namespace nearfield::starpu::detail
       if (parts_->plan.inner[g])
         submit_p2p(inner_, *parts_->plan.inner[g], group, group.inner_list, group.inner,
                    form_ == pair_form::mutual,
-                   has_priorities ? static_cast<int>(order.size() - i) : 0, parts_->worker_of[g]);
+                   has_priorities ? static_cast<int>(order.size() - i) : 0,
+                   parts_->placed.worker[g]);
     }
   }
 
@@ -434,7 +436,7 @@ namespace nearfield::starpu::detail
       if (parts_->plan.border[g])
         submit_p2p(border_, *parts_->plan.border[g], parts_->groups[g],
                    parts_->groups[g].border_list, parts_->groups[g].border, false, 0,
-                   parts_->worker_of[g]);
+                   parts_->placed.worker[g]);
   }
 
   /// Once after each submit().
@@ -443,7 +445,8 @@ namespace nearfield::starpu::detail
   {
     if (std::exchange(has_halos_to_add_, false))
       for (std::size_t g = 0; g < parts_->groups.size(); ++g)
-        submit_copies(parts_->groups[g].halos, parts_->groups[g].out, where_, parts_->worker_of[g]);
+        submit_copies(parts_->groups[g].halos, parts_->groups[g].out, where_,
+                      parts_->placed.worker[g]);
   }
 
   template <class T>

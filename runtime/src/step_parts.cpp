@@ -108,7 +108,7 @@ namespace nearfield::starpu::detail
       for (auto& part : *parts)
         if (part) part->list = std::vector<std::byte>(1);
 #endif
-    place_groups();
+    placed = nearfield::detail::place_groups(plan, workers_of_gpus());
     bool const takes = made.gpu.has_value();
     collects_inputs = is_local && !takes;
     make_sources(tree.source_points);
@@ -142,42 +142,6 @@ namespace nearfield::starpu::detail
     }
     assemble_inputs();
     if (where == backend::cuda && !is_local) check_copies_fit(*this);
-  }
-
-  template <class T>
-  void step_parts<T>::place_groups()
-  {
-    std::size_t const n = plan.inner.size();
-    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-    order = plan.by_priority;
-    if (order.empty())
-    {
-      order.resize(n);
-      std::iota(order.begin(), order.end(), std::size_t(0));
-    }
-    worker_of.assign(n, -1);
-    auto const gpus = workers_of_gpus();
-    if (gpus.size() < 2) return;
-    // Groups that follow each other share sources, so they go to one GPU. A scheduler would give two to one GPU, which
-    // has several workers, before another has any.
-    std::vector<std::size_t> on_gpus, turn(n, n); // turn: of the group on its GPU
-    for (std::size_t g = 0; g < n; ++g)
-      if (auto const& part = plan.inner[g] ? plan.inner[g] : plan.border[g];
-          part && part->is_for_gpus)
-        on_gpus.push_back(g);
-    std::size_t first = 0, k = 0;
-    for (auto const& [device, workers] : gpus)
-    {
-      std::size_t const end = on_gpus.size() * ++k / gpus.size();
-      for (std::size_t i = first; i < end; ++i)
-      {
-        turn[on_gpus[i]] = i - first;
-        worker_of[on_gpus[i]] = workers[(i - first) % workers.size()];
-      }
-      first = end;
-    }
-    // each GPU has its first one early
-    std::ranges::stable_sort(order, {}, [&](std::size_t g) { return turn[g]; });
   }
 
   template <class T>

@@ -4,6 +4,7 @@
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
 #include "row_copies.hpp"
+#include "shares.hpp"
 #include "step_tree.hpp"
 
 #include <nearfield/cuda/permutation.hpp>
@@ -195,9 +196,8 @@ namespace nearfield::starpu::detail
     std::optional<gpu_lists> lists_on_gpu;                   ///< instead of lists of groups
     nearfield::detail::task_plan plan;
     std::array<bool, 2> is_collected{}; ///< by set of inputs
-    int newest_q = 0;               ///< which of the two sets of inputs is that of the last step
-    std::vector<std::size_t> order; ///< in which groups are submitted
-    std::vector<int> worker_of;     ///< of a group; -1: any
+    int newest_q = 0; ///< which of the two sets of inputs is that of the last step
+    nearfield::detail::group_places placed;
     // tasks know addresses of their members
     std::vector<caller_rows_argument> take_x, take_q; ///< from pieces to chunks of sources, by GPU
     std::vector<caller_rows_argument> give; ///< from groups to pieces, one after the other
@@ -210,8 +210,6 @@ namespace nearfield::starpu::detail
     caller_pieces<T> pieces; ///< all points of the caller, if the GPU takes them
 
   private:
-    /// Gives each of several GPUs groups of its own.
-    void place_groups();
     void make_sources(points_view<T> const& of);
     void make_targets(points_view<T> const& of);
     void make_groups(points_view<T> const& of, division const& how, bool accumulate);

@@ -73,15 +73,16 @@ namespace nearfield::starpu::detail
       std::vector<pinned_columns_argument<T>> made;
       if (!is_pinned) return made;
       auto const workers = workers_of_pieces();
-      for (std::size_t k = 0, first = 0; k < workers.size(); ++k)
+      std::size_t first = 0, n_parts = 0;
+      for (int const worker : workers)
       {
-        std::size_t const end = pieces.all.size() * (k + 1) / workers.size();
+        std::size_t const end = pieces.all.size() * ++n_parts / workers.size();
         pinned_columns_argument<T>& one = made.emplace_back();
         one.watch = &watch;
         one.first_piece = first;
         one.n_pieces = end - first;
         one.shift = shift;
-        one.worker = workers[k];
+        one.worker = worker;
         set(one);
         first = end;
       }
@@ -123,12 +124,12 @@ namespace nearfield::starpu::detail
         0; // of a group; what CPU workers compute comes through that of the group before
     auto const look_at_group = [&](std::size_t g)
     {
-      if (workers.size() == 1 || g >= groups.size() || worker_of[g] < 0) return;
+      if (workers.size() == 1 || g >= groups.size() || placed.worker[g] < 0) return;
       auto const device = [](int worker)
       {
         return starpu_worker_get_devid(worker);
       };
-      gpu = static_cast<std::size_t>(std::ranges::find(workers, device(worker_of[g]), device) -
+      gpu = static_cast<std::size_t>(std::ranges::find(workers, device(placed.worker[g]), device) -
                                      workers.begin());
     };
     std::size_t g = 0;

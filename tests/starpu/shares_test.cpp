@@ -289,4 +289,26 @@ namespace
     EXPECT_EQ(std::ranges::adjacent_find(shared.first_leaf), shared.first_leaf.end());
     EXPECT_EQ(shared.first_leaf.back(), given.leaves.size());
   }
+
+  TEST(place_groups, each_of_several_gpus_has_neighbours_of_its_own_and_the_first_early)
+  {
+    nearfield::detail::task_plan plan;
+    plan.inner.resize(7);
+    plan.border.resize(7);
+    for (std::size_t g = 0; g < 7; ++g)
+      (g == 3 ? plan.border : plan.inner)[g].emplace().is_for_gpus = g < 6;
+    plan.by_priority = {5, 4, 3, 2, 1, 0, 6};
+    using groups = std::vector<std::size_t>;
+    using workers = std::vector<int>;
+    auto const alone = place_groups(plan, {{0, {8, 9}}});
+    EXPECT_EQ(alone.order, plan.by_priority);
+    EXPECT_EQ(alone.worker, workers(7, -1));
+    auto const on_two = place_groups(plan, {{0, {8, 9}}, {1, {10, 11}}});
+    EXPECT_EQ(on_two.order, (groups{3, 0, 4, 1, 5, 2, 6}));
+    EXPECT_EQ(on_two.worker, (workers{8, 9, 8, 10, 11, 10, -1}));
+    auto const on_four = place_groups(plan, {{0, {8}}, {1, {9}}, {2, {10}}, {3, {11}}});
+    EXPECT_EQ(on_four.worker, (workers{8, 9, 9, 10, 11, 11, -1}));
+    plan.by_priority.clear();
+    EXPECT_EQ(place_groups(plan, {}).order, (groups{0, 1, 2, 3, 4, 5, 6}));
+  }
 }
