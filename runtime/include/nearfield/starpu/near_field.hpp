@@ -141,8 +141,8 @@ namespace nearfield::starpu
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs. Where groups were sized for GPUs by default
     /// (group_leaves(runtime, tree)), CPU workers compute a share in groups of their own if that saves time (a quarter of
-    /// a step of one set that the only GPU delivers), and all of a step of which not even a small part fits into the
-    /// memory of a GPU. cuda: GPUs alone
+    /// a step of one set that GPUs deliver), and all of a step of which not even a small part fits into the memory of a
+    /// GPU. cuda: GPUs alone
     nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
     delivery_choice delivery = delivery_choice::every_step;
@@ -286,8 +286,8 @@ namespace nearfield::starpu
   /// T is float or double. Only the constructors know the type of the interaction, so a function that takes a
   /// near_field<double>& takes steps of all interactions.
   ///
-  /// A step on one GPU over one set of points brings the caller's columns there as they are, and the GPU puts them into the
-  /// order of the tree, if there is memory for both. CPU workers copy them to pinned memory first, unless you have pinned
+  /// A step on GPUs over one set of points brings the caller's columns there as they are, and the GPUs put them into the
+  /// order of the tree, if each has memory for both. CPU workers copy them to pinned memory first, unless you have pinned
   /// them (starpu_memory_pin, starpu_malloc): positions, inputs, and outputs without `accumulate`. The values of a column
   /// must then follow one another and share no page with another column, and one call must pin them all, before the step
   /// is made and until it is gone. In other steps CPU workers gather the columns in the order of the tree.
