@@ -20,7 +20,7 @@ namespace nearfield::detail
     public:
       /// Not initialised.
       copied_columns(cuda_stream stream, int width, std::size_t n)
-          : n_(n), memory_(width * pitch(), stream, "near_field: sorted columns")
+          : n_(n), memory_(width * pitch(), stream, "copied columns")
       {
         for (int c = 0; c < width; ++c) columns_.push_back(memory_.data() + c * pitch());
       }

@@ -20,9 +20,10 @@
 #include <vector>
 
 /// \file
-/// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` as the first argument, over views of memory
-/// of the current device. Strided views are copied to columns first, for the time of the call. Sums, signs and several right-hand sides are as in <nearfield/p2p/p2p.hpp> and
-/// <nearfield/p2p/near_field.hpp>.
+/// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` as the first argument, over views of memory of the
+/// current device. What a kernel cannot take as it is, strided views and columns in another order than the boxes, is
+/// copied first, for the time of the call. Sums, signs and several right-hand sides are as in
+/// <nearfield/p2p/p2p.hpp> and <nearfield/p2p/near_field.hpp>.
 ///
 ///     nearfield::p2p_inner(nearfield::cuda, nearfield::one_over_r<>{}, x, q, phi);
 ///
