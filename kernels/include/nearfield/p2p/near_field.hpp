@@ -56,7 +56,7 @@ namespace nearfield
     std::span<std::array<double, 3> const> shifts = {};
   };
 
-  /// Leaves of your own as boxes and interaction lists, which it owns: made and checked once, for any number of steps over
+  /// Leaves of your own as boxes and interaction lists, which it owns: made and checked once, for any steps over
   /// all of them or over parts.
   ///
   ///     nearfield::leaf_list const leaves({first_point}, {first_neighbour, neighbours});
@@ -85,10 +85,10 @@ namespace nearfield
       {}
     };
 
-    /// Leaves of one set of points. A leaf meets itself, listed or not. Two leaves that meet may be listed at one of them
+    /// Leaves of one set of points. A leaf meets itself, listed or not. Two leaves that meet may be listed at either
     /// or at both, the other way with the opposite shift: a pair of leaves and a shift counts once.
     ///
-    /// Throws nearfield::error unless offsets ascend from 0, numbers exist, and shifts are finite and the first one zero.
+    /// Throws nearfield::error unless offsets ascend from 0, numbers exist, and shifts are finite and the first zero.
     leaf_list(boxes const& points, leaf_neighbours const& neighbours);
     /// Leaves of targets, and the leaves of sources that each of them meets, as listed. Throws as above.
     leaf_list(boxes const& targets, boxes const& sources, leaf_neighbours const& neighbours);
@@ -246,7 +246,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// One set over leaves of your own, all or a part: near_field(simd, k, leaves.leaves(first, last), ...). Columns are
-  /// those of all leaves, in their order. A part in the form mutual adds to its leaves and to their neighbours of greater
+  /// those of all leaves, in their order. A part in the form mutual adds to its leaves and their neighbours of greater
   /// number: it needs options.accumulate and the calling thread, and parts that run at once must share none of both
   /// (colours, or tasks that depend on each other). In the other form, parts only write their own leaves.
   ///
@@ -262,7 +262,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
 
-  /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for leaves of one set.
+  /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for those of one set.
   template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
             columns_view Out>
   void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,

@@ -40,8 +40,8 @@
 /// On `simd.with(threads)` threads share a large box: one-sided sums keep the bits of one thread, and mutual ones are
 /// the same for any number of threads.
 ///
-/// Own leaves: p2p_leaf() and p2p_outer() with a range of leaves compute what one target leaf meets in one call, several
-/// times faster than a call for each neighbour if leaves are small. Leaves lie where your containers have them.
+/// Own leaves: p2p_leaf() and p2p_outer() with a range of leaves compute what one target leaf meets in one call, up to
+/// 1.9 times as fast as a call for each neighbour if leaves are small. Leaves lie where your containers have them.
 ///
 ///     auto const view = [&](int l) { return nearfield::leaf{x_of(l), q_of(l), out_of(l)}; };
 ///     nearfield::p2p_leaf(nearfield::simd, k, view(l), neighbours_of(l), {}, view);
@@ -487,7 +487,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// The leaf and its neighbours, which are nearfield::leaf or what view_of makes of an index or a pointer:
   /// out_i += sum_{j != i} K(x_i - x_j) q_j over the points j of the leaf, if options.inner, and
-  /// out_i += sum_j K(x_i - (y_j + shift)) q_j over those of every neighbour; in the form mutual also neighbours receive,
+  /// out_i += sum_j K(x_i - (y_j + shift)) q_j over those of all neighbours; in the form mutual these receive too,
   /// out_j += sum_i K(y_j + shift - x_i) q_i.
   ///
   /// All leaves are checked before an output is written: those of the leaf as by p2p_inner, those of each neighbour
@@ -526,7 +526,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     meet(std::false_type());
   }
 
-  /// out_i += sum_j K(x_i - (y_j + shift)) q_j over the points j of all sources, which are nearfield::leaf or what view_of
+  /// out_i += sum_j K(x_i - (y_j + shift)) q_j over the points j of all sources: nearfield::leaf, or what view_of
   /// makes of an element: targets and sources of one set or of two. Points at the same place count as in the other
   /// p2p_outer.
   template <cpu_backend Where, interaction K, columns_view X, class Sources, columns_view Out,
