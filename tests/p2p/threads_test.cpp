@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 // Large boxes and mutual near fields on threads, beside one thread.
@@ -219,6 +220,27 @@ namespace nearfield::test
     expect(open, x);
     expect(periodic, in_box);
     expect(cells, in_box);
+  }
+
+  TEST(on_threads, an_executor_of_any_number_of_workers)
+  {
+    box<double> const points(3001, 1);
+    auto const tree = build_tree(points.x.view(), {.max_leaf_size = 60});
+    auto const sums = [&](auto const& where)
+    {
+      return added<double>(points.x.size(), false,
+                           [&](auto const& out)
+                           {
+                             near_field(where, K(), tree, points.x.view(), points.q.view(), out);
+                             p2p_inner(where, K(), points.x.view(), points.q.view(), out);
+                           });
+    };
+    auto const expected = sums(simd);
+    for (int const workers : {-1, 0, std::numeric_limits<int>::max()})
+    {
+      backwards on(workers);
+      EXPECT_EQ(sums(simd.with(on)), expected) << workers;
+    }
   }
 
   TEST(on_threads, a_mutual_near_field_of_boxes_of_the_caller)

@@ -198,7 +198,7 @@ namespace nearfield::detail
       constexpr std::size_t parts_of_thread = 8; // they take unequal time
       std::vector<index_type> first{0};
       cut_evenly(cumulated_pairs(leaves, pair_form::one_sided, step.threads), n,
-                 parts_of_thread * static_cast<std::size_t>(step.threads->workers()), first);
+                 parts_of_thread * static_cast<std::size_t>(workers_of(*step.threads)), first);
       step.threads->run(static_cast<int>(first.size() - 1),
                         [&](int p) { run(first[p], first[p + 1]); });
     }

@@ -1,5 +1,6 @@
 #include <nearfield/p2p/p2p.hpp>
 
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
@@ -32,7 +33,7 @@ namespace nearfield::detail
     {
       index_type const n = job.box_offsets[1];
       auto const blocks = static_cast<int>((n - 1) / targets_at_once + 1);
-      int const n_parts = std::min(blocks, 8 * on.workers());
+      int const n_parts = std::min(blocks, 8 * workers_of(on));
       auto const first_of = [&](int p)
       {
         std::int64_t const target = blocks * std::int64_t(p) / n_parts * targets_at_once;

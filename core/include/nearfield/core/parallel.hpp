@@ -33,6 +33,12 @@ namespace nearfield::detail
   /// The executor or, if it is null, the calling thread.
   NEARFIELD_API executor& threads_or_here(executor* on);
 
+  /// How many parts may run at once: workers(), but at least one, and few enough to multiply.
+  inline int workers_of(executor const& on)
+  {
+    return std::clamp(on.workers(), 1, 1 << 16);
+  }
+
   /// How a loop over n items is cut: part p has the items [begin(p), begin(p + 1)).
   struct loop_parts
   {
@@ -51,7 +57,7 @@ namespace nearfield::detail
   inline loop_parts cut(executor const& on, std::size_t n, std::size_t least = 1024,
                         int parts_per_worker = 1)
   {
-    int const workers = std::max(1, on.workers());
+    int const workers = workers_of(on);
     int const most = workers == 1 ? 1 : parts_per_worker * workers;
     return {
         n, static_cast<int>(std::clamp<std::size_t>(n / least, 1, static_cast<std::size_t>(most)))};
@@ -89,7 +95,7 @@ namespace nearfield::detail
         throw;
       }
     };
-    on.run(static_cast<int>(std::min(n, static_cast<std::size_t>(on.workers()))), take);
+    on.run(static_cast<int>(std::min(n, static_cast<std::size_t>(workers_of(on)))), take);
   }
 
   /// sums[i] = value(0) + ... + value(i - 1), up to i = n for n + 1 sums. Values are integers, or add without rounding.
