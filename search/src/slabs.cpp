@@ -1,5 +1,7 @@
 #include <nearfield/search/slabs.hpp>
 
+#include "pair_columns.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -22,7 +24,7 @@ namespace nearfield::detail
   {
     check_pairs(cells, which);
     auto const before = candidates_before_boxes(threads, cells, which);
-    auto const n = static_cast<std::uint64_t>(slabs_a_thread * threads.workers());
+    auto const n = static_cast<std::uint64_t>(slabs_a_thread * workers_of(threads));
     return cut_slabs(before, std::min(most, std::max(least_candidates, before.back() / n)));
   }
 
@@ -75,17 +77,25 @@ namespace nearfield::detail
   template <class T, int Dim>
   void slab_search<T, Dim>::write(count_pairs const& what, pair_counts& result) const
   {
-    result.per_point.resize(what.per_point ? cells_.target_order.size() : 0);
-    auto const found = count(what.per_point ? result.per_point.data() : nullptr);
-    result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
+    auto const fill = [&]
+    {
+      result.per_point.resize(what.per_point ? cells_.target_order.size() : 0);
+      auto const found = count(what.per_point ? result.per_point.data() : nullptr);
+      result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
+    };
+    write_or_empty(result, fill);
   }
 
   template <class T, int Dim>
   void slab_search<T, Dim>::write(to_table const& what, neighbour_table& result) const
   {
-    size_rows(result, what, cells_.target_order.size());
-    rows(row_content::indices, &put_table_row<T, Dim>, &result);
-    find_overflow(result);
+    auto const fill = [&]
+    {
+      size_rows(result, what, cells_.target_order.size());
+      rows(row_content::indices, &put_table_row<T, Dim>, &result);
+      find_overflow(result);
+    };
+    write_or_empty(result, fill);
   }
 
   template <class T, int Dim>
@@ -93,9 +103,13 @@ namespace nearfield::detail
   {
     std::vector<index_type> counts(cells_.target_order.size());
     static_cast<void>(count(counts.data()));
-    size_rows(threads_, result, what, counts);
-    rows(content_of(what), &put_row<T, Dim>, &result);
-    if (what.sorted) sort(result);
+    auto const fill = [&]
+    {
+      size_rows(threads_, result, what, counts);
+      rows(content_of(what), &put_row<T, Dim>, &result);
+      if (what.sorted) sort(result);
+    };
+    write_or_empty(result, fill);
   }
 
   namespace
@@ -259,22 +273,26 @@ namespace nearfield::detail
       std::exclusive_scan(places.begin(), places.end(), places.begin(), std::uint64_t(0));
     };
     if (!one_pass) count_first();
-    if (what.sorted) return write_sorted(what, result);
-    // threads need address space too
-    if (one_pass &&
-        !(reserve(result, what, size) && page_array<std::byte>().try_reserve(spare_bytes)))
+    auto const fill = [&]
     {
-      one_pass = false;
-      result = {}; // before the count, since some columns may hold much of what the system has
-      count_first();
-    }
-    // full size in one pass, so that the writers see which columns are present
-    resize(result, what, size);
-    if (one_pass)
-      resize_to_found(result, what, write_by_pieces(what, result));
-    else
-      run([&](auto const& job, std::size_t s)
-          { write_pairs(where_, job, what, result, places[s]); });
+      if (what.sorted) return write_sorted(what, result);
+      // threads need address space too
+      if (one_pass &&
+          !(reserve(result, what, size) && page_array<std::byte>().try_reserve(spare_bytes)))
+      {
+        one_pass = false;
+        result = {}; // before the count, since some columns may hold much of what the system has
+        count_first();
+      }
+      // full size in one pass, so that the writers see which columns are present
+      resize(result, what, size);
+      if (one_pass)
+        resize_to_found(result, what, write_by_pieces(what, result));
+      else
+        run([&](auto const& job, std::size_t s)
+            { write_pairs(where_, job, what, result, places[s]); });
+    };
+    write_or_empty(result, fill);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \

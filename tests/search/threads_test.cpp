@@ -1,5 +1,6 @@
 #include <nearfield/search/radius_search.hpp>
 
+#include "backwards.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
 
@@ -10,6 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -260,6 +264,68 @@ namespace nearfield::test
     ASSERT_GT(expected.size(), nearfield::detail::cached_pairs);
     expect_equal(found.i, expected.i, "i");
     expect_equal(found.j, expected.j, "j");
+  }
+
+  TEST(search_on_an_executor, of_any_number_of_workers)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 3000);
+    cell_list<double, 3> const cells(x.view(), 0.1);
+    auto const expected = radius_search(scalar, cells, count_pairs{}).total;
+    reduce const sum{std::uint64_t(0),
+                     [](std::uint64_t& n, index_type, index_type, double) { ++n; },
+                     [](std::uint64_t& n, std::uint64_t part)
+                     {
+                       n += part;
+                     }};
+    for (int const workers : {-1, 0, std::numeric_limits<int>::max()})
+    {
+      backwards on(workers);
+      EXPECT_EQ(radius_search(simd.with(on), cells, count_pairs{}).total, expected) << workers;
+      EXPECT_EQ(radius_search(simd.with(on), cells, sum), expected) << workers;
+    }
+  }
+
+  TEST(search_on_an_executor, that_fails_leaves_empty_results)
+  {
+    struct failing : executor
+    {
+      [[nodiscard]] int workers() const override { return 2; }
+      void run(int n, std::function<void(int)> const& f) override
+      {
+        if (runs++ == last) throw std::runtime_error("no more");
+        for (int p = 0; p < n; ++p) f(p);
+      }
+      int runs = 0, last = 0;
+    };
+    auto const x = make_points<double, 3>(cloud::uniform, 3000);
+    cell_list<double, 3> const cells(x.view(), 0.1);
+    auto const expect_empty = [&](auto const& what, auto const& is_empty)
+    {
+      for (failing on;; ++on.last)
+      {
+        on.runs = 0;
+        decltype(radius_search(simd, cells, what)) found;
+        try
+        {
+          radius_search(simd.with(on), cells, what, found);
+          EXPECT_GT(on.runs, 0);
+          return;
+        }
+        catch (std::runtime_error const&)
+        {
+          EXPECT_TRUE(is_empty(found)) << on.last;
+        }
+      }
+    };
+    expect_empty(count_pairs{.per_point = true},
+                 [](auto const& of) { return of.per_point.empty(); });
+    auto const has_size_0 = [](auto const& of)
+    {
+      return of.size() == 0;
+    };
+    expect_empty(to_coo{}, has_size_0);
+    expect_empty(to_csr{.sorted = true}, has_size_0);
+    expect_empty(to_table{.width = 40}, has_size_0);
   }
 
   TYPED_TEST(search_on_threads, says_what_is_too_large)
