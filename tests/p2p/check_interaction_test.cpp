@@ -1,5 +1,6 @@
 #include <nearfield/p2p/check_interaction.hpp>
 
+#include "complains_of.hpp"
 #include "p2p/own_interactions.hpp"
 
 #include <nearfield/kernels/builtin.hpp>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <string>
 
 namespace nearfield::test
@@ -63,6 +65,21 @@ namespace nearfield::test
       NEARFIELD_FN auto operator()(vec<V, dim> const&, V const& inv_r) const -> mat<V, 1, 1>
       {
         return {{{inv_r * inv_r * inv_r + V(IsZeroAtZero ? 0 : 1e-9)}}};
+      }
+    };
+
+    /// Not finite at distance one, where the loop puts pairs at distance zero.
+    struct pole
+    {
+      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
+      static constexpr auto symmetry = parity::even;
+      static constexpr auto name = "pole";
+
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+      {
+        V const r2 = dot(r, r);
+        return {{{V(1) / (r2 * (V(1) - r2))}}};
       }
     };
 
@@ -129,6 +146,20 @@ namespace nearfield::test
   {
     EXPECT_THAT(found<mistake::f32>(), HasSubstr("K(r) in float is not that in double"));
     EXPECT_THAT(found<mistake::not_finite>(), HasSubstr("K(r) is not finite"));
+  }
+
+  TEST(check_interaction, finds_sums_that_are_not_finite)
+  {
+    EXPECT_THAT(check_interaction(scalar, pole()),
+                HasSubstr("one-sided sums of float differ from a plain loop"));
+  }
+
+  TEST(check_interaction, refuses_a_length_at_which_nothing_meets)
+  {
+    for (double const length : {0., -1., std::numeric_limits<double>::infinity(),
+                                std::numeric_limits<double>::quiet_NaN()})
+      EXPECT_THAT([&] { static_cast<void>(check_interaction(scalar, one_over_r<>(), {length})); },
+                  complains_of("length", "positive"));
   }
 
   TEST(check_interaction, finds_a_wrong_power_and_a_radial_one_that_is_not_zero_at_zero)

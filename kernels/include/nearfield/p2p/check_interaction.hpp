@@ -61,6 +61,12 @@ namespace nearfield
       std::uint64_t state_ = 1;
     };
 
+    /// The larger one; NaN if one is, which std::max may drop.
+    inline double larger(double a, double b)
+    {
+      return a > b || std::isnan(a) ? a : b;
+    }
+
     /// What float need not hold: a Gaussian far away.
     inline constexpr double negligible = std::numeric_limits<float>::min();
 
@@ -108,7 +114,7 @@ namespace nearfield
       constexpr int dim = K::dim;
       auto const m = matrix_at(k, r);
       double largest = 0;
-      for_each_entry<K>([&](int o, int i) { largest = std::max(largest, std::abs(m[o][i])); });
+      for_each_entry<K>([&](int o, int i) { largest = larger(largest, std::abs(m[o][i])); });
       report.expect(std::isfinite(largest), "K(r) is not finite away from r = 0");
       if (!std::isfinite(largest)) return;
       auto const expect_equal = [&](check_matrix<K, double> const& found,
@@ -254,7 +260,7 @@ namespace nearfield
           for (std::size_t i = 0; i < n; ++i)
           {
             largest = std::max(largest, std::abs(sums[o][i]));
-            error = std::max(error, std::abs(double(found[o][i]) - sums[o][i]));
+            error = larger(error, std::abs(double(found[o][i]) - sums[o][i]));
           }
           double const tolerance = 1e4 * double(std::numeric_limits<T>::epsilon());
           report.expect(error <= tolerance * largest + negligible,
@@ -282,10 +288,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// What is wrong with an interaction, one line for each kind of mistake; empty: nothing found. Checked are its way back
   /// (symmetry, or back() of its map) against K(-r); that float gives about what double gives; K(0), of a radial one at
   /// inv_r = 0; inv_r_power; a gradient against differences of its value; and sums of 1 to 40 points in both forms and
-  /// precisions against a plain loop. It takes some milliseconds.
+  /// precisions against a plain loop. It takes some milliseconds. Throws nearfield::error unless options.length is positive
+  /// and finite.
   template <cpu_place Where, interaction K>
   std::string check_interaction(Where const& where, K const& k, check_options const& options = {})
   {
+    if (!(options.length > 0 && std::isfinite(options.length)))
+      throw error("check_interaction: length is " + detail::number_text(options.length) +
+                  "; give a positive, finite distance at which points meet");
     detail::check_report report;
     report.expect(K::flops > 0, "flops is not positive");
     report.expect(!std::string_view(K::name).empty(), "name is empty");
