@@ -13,8 +13,8 @@ namespace nearfield::detail
   {
     constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-    // Pages of its own cost an array microseconds: mapping, the first fault, unmapping.
-    constexpr std::size_t least_mapped = std::size_t(64) << 10;
+    // New pages cost an array system calls, and faults when they are first written. operator new has old ones.
+    constexpr std::size_t least_mapped = huge_page;
     constexpr std::size_t line = 64;
 
     std::size_t whole_pages(std::size_t bytes)

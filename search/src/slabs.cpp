@@ -218,6 +218,10 @@ namespace nearfield::detail
   {
     using piece = std::unique_ptr<pair_piece<T, Dim>>;
     std::vector<piece> found(slabs_.size());
+    // Room for all slabs but those of a few huge boxes, so that the memory of a piece need not grow.
+    std::uint64_t room = 0;
+    for (slab const& s : slabs_) room = std::max(room, s.candidates);
+    room = std::min(room, cached_candidates / 4 * 5);
     // For reuse. The one returned last is taken first, since it is still in cache.
     std::vector<piece> unused;
     std::mutex mutex;
@@ -234,7 +238,7 @@ namespace nearfield::detail
     auto const work = [&](search_job<T, Dim> const& job, std::size_t s)
     {
       found[s] = take_unused();
-      resize(found[s]->pairs, what, slabs_[s].candidates);
+      resize(found[s]->pairs, what, std::max(room, slabs_[s].candidates));
       found[s]->size = write_pairs(where_, job, what, found[s]->pairs, 0);
       std::vector<piece> placed;
       done.put(s,

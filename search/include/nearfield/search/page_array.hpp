@@ -12,7 +12,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Address space that becomes memory page by page, when first written; below 64 KiB, memory from operator new.
+    /// Address space that becomes memory page by page, when first written; below 2 MiB, memory from operator new.
     /// Starts at a multiple of 64 bytes. Null if the system refuses.
     NEARFIELD_API void* reserve_pages(std::size_t bytes) noexcept;
     /// Grows or shrinks a reservation, and may move it; returns its place. Null if the system
@@ -25,7 +25,7 @@ namespace nearfield
   /// An array of plain values that owns its memory and does not initialise it.
   ///
   /// Its capacity is address space, which becomes memory when written: a search reserves the most that it may
-  /// need, writes in one pass, and the array takes only the memory of what was found. Below 64 KiB it is memory from
+  /// need, writes in one pass, and the array takes only the memory of what was found. Below 2 MiB it is memory from
   /// operator new. data() is a multiple of 64 bytes.
   template <class T>
   requires std::is_trivially_copyable_v<T>
