@@ -159,10 +159,9 @@ namespace nearfield::starpu::detail
   void step<T>::wait_for_inputs()
   {
     if (!is_submitted_) return;
-    if (parts_->collects_inputs)
-      for (step_sources<T> const& one : parts_->sources)
-        for (std::size_t set = 0; set < one.q.size(); ++set)
-          if (parts_->is_collected[set]) wait_for(one.q[set], "q");
+    for (step_sources<T> const& one : parts_->sources)
+      for (std::size_t set = 0; set < one.q.size(); ++set)
+        if (parts_->is_collected[set]) wait_for(one.q[set], "q");
     for (caller_piece<T> const& one : parts_->pieces.all) wait_for(one.q, "q");
     for (step_peer<T> const& one : parts_->peers) wait_for(one.q_sent, "q");
   }
