@@ -168,7 +168,7 @@ namespace nearfield::detail
                  cell_rows& found)
   {
     std::uint64_t const line = grid.cells[Dim - 1];
-    loop_parts const loop = cut(on, keys.size(), std::size_t(1) << 13);
+    loop_parts const loop = cut(on, keys.size(), std::size_t(1) << 11);
     std::vector<std::vector<cell_row>> later(loop.parts - 1); // the rows of the parts but the first
     found.rows.clear();
     found.columns.resize(keys.size());
