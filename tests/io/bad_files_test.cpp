@@ -262,6 +262,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_lammps, "title\n-2 atoms\n", "line 2", "'-2'", "the number of atoms"},
         bad_file{parse_lammps, "title\n2 atoms\n\nMasses\n\n1 2\n", "line 6",
                  "without an Atoms section", "2 atoms"},
+        bad_file{parse_columns, "# made by hand\n7\n1 2 3\n", "line 2", "1 column",
+                 "at least x and y"},
         bad_file{parse_lammps, lammps("Atoms", "1 1 1 2 3\n"), "line 3", "without a style",
                  "--atom-style"},
         bad_file{parse_lammps, lammps("Atoms # hybrid", "1 1 1 2 3\n"), "line 3", "hybrid",

@@ -137,6 +137,12 @@ TEST(columns, a_tab_in_quotes_separates_nothing)
             "a.txt: line 1: found 'a\\x09b' for x, expected a number");
 }
 
+TEST(columns, blanks_separate_quoted_fields_as_others)
+{
+  auto const points = parse_columns("\"x\"  y \t z\n \"1\"  2 \t 3 \n", "a.csv");
+  EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+}
+
 TEST(columns, exponents_of_Fortran_are_read)
 {
   auto const points = parse_columns("1.0D+00,-2.5d-3\n+1D3,.5d0\n1d-999,-1D-999\n", "a.csv");

@@ -57,6 +57,13 @@ INSTANTIATE_TEST_SUITE_P(
                               p.velocities = {{1}, {2}};
                             },
                             "point_set.velocities: found 2 columns, expected dim = 3, or none"},
+                    mistake{"velocity_inf",
+                            [](point_set& p)
+                            {
+                              p.velocities = p.positions;
+                              p.velocities[2][4] = HUGE_VAL;
+                            },
+                            "point_set.velocities[2]: found inf at point 4"},
                     mistake{"masses",
                             [](point_set& p) {
                               p.masses = {1, 2};
