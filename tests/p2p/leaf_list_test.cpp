@@ -18,7 +18,7 @@ namespace nearfield::test
   namespace
   {
     using shift_type = std::array<double, 3>;
-    using K = val_grad_one_over_r<3>;
+    using value_and_gradient = val_grad_one_over_r<3>;
 
     /// Entries of a list: leaf b meets leaf j, moved by shift s.
     struct entry
@@ -49,7 +49,7 @@ namespace nearfield::test
           offsets.push_back(offsets.back() + static_cast<index_type>(n));
         x = some_points<double, 3>(cloud::uniform, offsets.back());
         q = some_values<double, 1>(offsets.back());
-        sums = reference(K{}, x.view(), x.view(), q.view(),
+        sums = reference(value_and_gradient{}, x.view(), x.view(), q.view(),
                          [&](std::size_t i, std::size_t j)
                          { return i != j && leaf_of(i) == leaf_of(j); });
         for (entry const& e : once)
@@ -59,7 +59,7 @@ namespace nearfield::test
             for (int d = 0; d < 3; ++d)
               for (double& value : moved.column(d)) value += sign * shifts[e.s][unsigned(d)];
             auto const to = sign == 1 ? e.b : e.j, from = sign == 1 ? e.j : e.b;
-            auto const more = reference(K{}, x.view(), moved.view(), q.view(),
+            auto const more = reference(value_and_gradient{}, x.view(), moved.view(), q.view(),
                                         [&](std::size_t i, std::size_t j)
                                         { return leaf_of(i) == to && leaf_of(j) == from; });
             for (int o = 0; o < 4; ++o)
@@ -132,9 +132,11 @@ namespace nearfield::test
       {
         auto const run = [&](auto where)
         {
-          return error_after(
-              7, [&](auto out)
-              { near_field(where, K{}, leaves, x.view(), q.view(), out, {.form = form}); });
+          return error_after(7,
+                             [&](auto out) {
+                               near_field(where, value_and_gradient{}, leaves, x.view(), q.view(),
+                                          out, {.form = form});
+                             });
         };
         EXPECT_LE(run(simd), tolerance<double>);
         EXPECT_LE(run(scalar), tolerance<double>);
@@ -163,28 +165,30 @@ namespace nearfield::test
       {
         for (auto const& [first, last] :
              {std::pair(4u, 7u), std::pair(0u, 1u), std::pair(1u, 1u), std::pair(1u, 4u)})
-          near_field(simd, K{}, leaves.leaves(first, last), x.view(), q.view(), out, options);
+          near_field(simd, value_and_gradient{}, leaves.leaves(first, last), x.view(), q.view(),
+                     out, options);
       };
     };
     EXPECT_LE(error_after(7, in_parts({})), tolerance<double>);
     EXPECT_LE(error_after(0, in_parts({.accumulate = true, .form = pair_form::mutual})),
               tolerance<double>);
     threads two(2);
-    EXPECT_LE(
-        error_after(7,
-                    [&](auto out)
-                    {
-                      near_field(simd.with(two), K{}, leaves.leaves(0, 3), x.view(), q.view(), out);
-                      near_field(simd.with(two), K{}, leaves.leaves(3, 7), x.view(), q.view(), out);
-                    }),
-        tolerance<double>);
+    EXPECT_LE(error_after(7,
+                          [&](auto out)
+                          {
+                            near_field(simd.with(two), value_and_gradient{}, leaves.leaves(0, 3),
+                                       x.view(), q.view(), out);
+                            near_field(simd.with(two), value_and_gradient{}, leaves.leaves(3, 7),
+                                       x.view(), q.view(), out);
+                          }),
+              tolerance<double>);
   }
 
   TEST_F(leaf_lists, write_no_leaf_outside_a_part)
   {
     leaf_list const leaves = list_of(once);
     guarded<double, 4> out(x.size(), 7);
-    near_field(simd, K{}, leaves.leaves(2, 4), x.view(), q.view(), out.view());
+    near_field(simd, value_and_gradient{}, leaves.leaves(2, 4), x.view(), q.view(), out.view());
     for (std::size_t i = 0; i < x.size(); ++i)
       EXPECT_EQ(out.column(0)[i] == 7, leaf_of(i) != 2 && leaf_of(i) != 3) << i;
   }
@@ -198,7 +202,8 @@ namespace nearfield::test
       for (int d = 0; d < 3; ++d) records[8 * i + unsigned(d)] = x.column(d)[i];
       records[8 * i + 3] = q.column(0)[i];
     }
-    near_field(simd, K{}, leaves, matrix_columns<3>(records.data(), x.size(), 8, 1),
+    near_field(simd, value_and_gradient{}, leaves,
+               matrix_columns<3>(records.data(), x.size(), 8, 1),
                matrix_columns<1>(records.data() + 3, x.size(), 8, 1),
                matrix_columns<4>(records.data() + 4, x.size(), 8, 1), {.form = pair_form::mutual});
     guarded<double, 4> out(x.size());
@@ -216,15 +221,16 @@ namespace nearfield::test
     for (int d = 0; d < 3; ++d)
       for (std::size_t i = 0; i < 9; ++i) at.column(d)[i] = x.column(d)[i == 2 ? offsets[4] : i];
     auto const expected =
-        reference(K{}, std::as_const(at).view(), x.view(), q.view(),
+        reference(value_and_gradient{}, std::as_const(at).view(), x.view(), q.view(),
                   [&](std::size_t i, std::size_t j)
                   { return i < 4 ? leaf_of(j) == 2 || leaf_of(j) == 4 : leaf_of(j) == 0; });
     guarded<double, 4> out(9, 7);
-    near_field(simd, K{}, leaves, at.view(), x.view(), q.view(), out.view());
+    near_field(simd, value_and_gradient{}, leaves, at.view(), x.view(), q.view(), out.view());
     EXPECT_LE(error_of(out.view(), expected), tolerance<double>);
     EXPECT_TRUE(out.is_intact());
-    EXPECT_THAT([&] { near_field(simd, K{}, leaves, at.view(), q.view(), out.view()); },
-                complains_of("two sets of points, the step is given one"));
+    EXPECT_THAT(
+        [&] { near_field(simd, value_and_gradient{}, leaves, at.view(), q.view(), out.view()); },
+        complains_of("two sets of points, the step is given one"));
   }
 
   TEST_F(leaf_lists, name_what_is_wrong)
@@ -262,7 +268,7 @@ namespace nearfield::test
     auto const before = out;
     auto const mutual = [&](auto where, bool accumulate)
     {
-      near_field(where, K{}, leaves.leaves(0, 3), x.view(), q.view(), out.view(),
+      near_field(where, value_and_gradient{}, leaves.leaves(0, 3), x.view(), q.view(), out.view(),
                  {.accumulate = accumulate, .form = pair_form::mutual});
     };
     threads two(2);
@@ -270,8 +276,9 @@ namespace nearfield::test
                 complains_of("mutual over a part", ".accumulate = true"));
     EXPECT_THAT([&] { mutual(simd.with(two), true); }, complains_of("on one thread", "give simd"));
     guarded<double, 3> const few(4);
-    EXPECT_THAT([&] { near_field(simd, K{}, leaves, few.view(), q.view(), out.view()); },
-                complains_of("x has 4 points, expected 64"));
+    EXPECT_THAT(
+        [&] { near_field(simd, value_and_gradient{}, leaves, few.view(), q.view(), out.view()); },
+        complains_of("x has 4 points, expected 64"));
     EXPECT_TRUE(out == before);
   }
 }

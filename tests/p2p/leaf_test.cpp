@@ -252,7 +252,7 @@ namespace nearfield::test
   namespace
   {
     using column = std::vector<double>;
-    one_over_r<2> const one_over;
+    one_over_r<2> const plane_kernel;
 
     struct p2p_leaf_calls : ::testing::Test
     {
@@ -273,10 +273,10 @@ namespace nearfield::test
       for (std::size_t j = 0; j < 2; ++j)
         expected[i] +=
             w[j] * (inverse(x[i] - u[j], y[i] - v[j]) + inverse(x[i] - u[j] - 1, y[i] - v[j]));
-    p2p_outer(simd, one_over, soa{x, y}, sources, soa{out});
+    p2p_outer(simd, plane_kernel, soa{x, y}, sources, soa{out});
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(out[i], expected[i], 1e-14);
     column const once = out;
-    p2p_leaf(simd, one_over, target(), sources, {.inner = false});
+    p2p_leaf(simd, plane_kernel, target(), sources, {.inner = false});
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(out[i], 2 * once[i], 1e-14);
   }
 
@@ -296,13 +296,13 @@ namespace nearfield::test
       std::array const one{source()};
       out.assign(3, 0);
       back.assign(2, 0);
-      p2p_leaf(simd, one_over, target(), one, {.form = form});
+      p2p_leaf(simd, plane_kernel, target(), one, {.form = form});
       column const sums = out, sums_back = back;
       out.assign(3, 0);
       back.assign(2, 0);
       second.assign(3, 0);
       back_2.assign(2, 0);
-      p2p_leaf(simd, one_over, here, there, {.form = form});
+      p2p_leaf(simd, plane_kernel, here, there, {.form = form});
       for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(out[i], sums[i], 1e-14);
       for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(second[i], sums[i], 1e-14);
       for (std::size_t j = 0; j < 2; ++j) EXPECT_NEAR(back[j], sums_back[j], 1e-14);
@@ -319,10 +319,10 @@ namespace nearfield::test
     };
     std::array const one{image(4)};
     std::array const both{image(4), image(-4)};
-    p2p_leaf(simd, one_over, target(), both);
+    p2p_leaf(simd, plane_kernel, target(), both);
     column const one_sided = out;
     out.assign(3, 0);
-    p2p_leaf(simd, one_over, target(), one, {.form = pair_form::mutual});
+    p2p_leaf(simd, plane_kernel, target(), one, {.form = pair_form::mutual});
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(out[i], one_sided[i], 1e-14);
   }
 
@@ -346,10 +346,10 @@ namespace nearfield::test
     auto const in_columns = strided_leaf(px.data(), none.data(), ones.data(), 1, 3);
     auto const in_records = strided_leaf(&records[0], &records[1], &records[3], 5, 3);
     auto const other = strided_leaf(u.data(), v.data(), w.data(), 1, 2);
-    p2p_outer(simd, one_over, soa{x, y}, std::array{in_columns, other, in_columns}, soa{out});
+    p2p_outer(simd, plane_kernel, soa{x, y}, std::array{in_columns, other, in_columns}, soa{out});
     column const expected = out;
     out.assign(3, 0);
-    p2p_outer(simd, one_over, soa{x, y}, std::array{in_records, other, in_records}, soa{out});
+    p2p_outer(simd, plane_kernel, soa{x, y}, std::array{in_records, other, in_records}, soa{out});
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(out[i], expected[i], 1e-14);
   }
 
@@ -357,12 +357,12 @@ namespace nearfield::test
   {
     column const a{1}, b{0.5}, c{7};
     std::array const same{leaf{soa{a, b}, soa{c}}};
-    p2p_outer(simd, one_over, soa{x, y}, same, soa{out});
+    p2p_outer(simd, plane_kernel, soa{x, y}, same, soa{out});
     column const sums = out;
     EXPECT_EQ(sums[1], 0);
     EXPECT_GT(sums[0], 1);
     out.assign(3, 0);
-    p2p_leaf(simd, one_over, target(), same, {.inner = false, .ranges_may_coincide = true});
+    p2p_leaf(simd, plane_kernel, target(), same, {.inner = false, .ranges_may_coincide = true});
     EXPECT_EQ(out, sums);
   }
 
@@ -372,7 +372,7 @@ namespace nearfield::test
     soa<double const, 2> const null{std::array<double const*, 2>{x.data(), nullptr}, 3};
     auto const call = [&](auto const& second, leaf_options const& options = {})
     {
-      p2p_leaf(simd, one_over, target(), std::array{0, 1}, options,
+      p2p_leaf(simd, plane_kernel, target(), std::array{0, 1}, options,
                [&](int l) { return l == 0 ? decltype(second)(second) : second; });
     };
     EXPECT_THAT(
@@ -396,7 +396,7 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          p2p_leaf(simd, one_over, leaf{soa{x, y}, soa{shared}, soa{out}},
+          p2p_leaf(simd, plane_kernel, leaf{soa{x, y}, soa{shared}, soa{out}},
                    std::array{leaf{soa{x, y}, soa{q},
                                    soa{std::span(const_cast<double*>(shared.data()), 3)}}},
                    {.form = pair_form::mutual});
@@ -405,8 +405,8 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          p2p_outer(simd, one_over, soa{x, y}, std::array{leaf{soa{x, std::as_const(out)}, soa{q}}},
-                    soa{out});
+          p2p_outer(simd, plane_kernel, soa{x, y},
+                    std::array{leaf{soa{x, std::as_const(out)}, soa{q}}}, soa{out});
         },
         complains_of("p2p_outer", "overlaps column 1 of x", "source leaf 0"));
     // and in a leaf that another call of the kernel would meet
@@ -415,7 +415,7 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          p2p_leaf(simd, one_over, target(), many, {},
+          p2p_leaf(simd, plane_kernel, target(), many, {},
                    [&](int)
                    {
                      ++count;
