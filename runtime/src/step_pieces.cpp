@@ -120,8 +120,8 @@ namespace nearfield::starpu::detail
     take_x = rows(n_x());
     take_q = rows(n_q());
     give = rows(n_out());
-    std::size_t gpu =
-        0; // of a group; what CPU workers compute comes through that of the group before
+    // of a group; what CPU workers compute comes through that of the group before
+    std::size_t gpu = 0;
     auto const look_at_group = [&](std::size_t g)
     {
       if (workers.size() == 1 || g >= groups.size() || placed.worker[g] < 0) return;

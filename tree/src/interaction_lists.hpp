@@ -31,7 +31,7 @@ namespace nearfield::detail
     /// A box without targets has no ranges.
     [[nodiscard]] bool has_targets(index_type b) const { return targets_.count(b) > 0; }
 
-    /// Adds the sources of the boxes [first, last) to the row, behind those that it has, which have lower positions.
+    /// Appends the sources of the boxes [first, last) to the row. All sources in the row already have lower positions.
     void add(index_type first, index_type last, std::uint16_t shift = 0)
     {
       index_type const begin = sources_.offsets[first], end = sources_.offsets[last];

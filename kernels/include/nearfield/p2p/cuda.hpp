@@ -123,7 +123,7 @@ namespace nearfield
 
   namespace detail
   {
-    /// What a set of points gives and receives in a call on a GPU; views of what it does not have are empty.
+    /// The views of one set of points in a call on a GPU. A set without inputs or outputs has empty views of them.
     template <class T>
     struct cuda_set
     {

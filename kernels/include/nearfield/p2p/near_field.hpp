@@ -172,7 +172,7 @@ namespace nearfield
       void run(boxes const& targets, interaction_list const& list, any_columns<T const> const& x,
                any_columns<T const> const& y, any_columns<T const> const& q,
                any_columns<T> const& out) const;
-      /// Leaves of a list of the caller's; of one set, x and y are the same.
+      /// A part of the caller's leaf_list. For one set, x and y are the same view.
       void run(leaf_list::part const& leaves, any_columns<T const> const& x,
                any_columns<T const> const& y, any_columns<T const> const& q,
                any_columns<T> const& out) const;

@@ -370,7 +370,7 @@ namespace nearfield
       met.run();
     }
 
-    /// Checks a source leaf with what it shares with the target leaf; its own columns are checked as those of a target.
+    /// Checks a source leaf against the target leaf. Its columns are checked against each other when it is the target.
     template <class K, bool Mutual, class Targets, class Leaf>
     [[gnu::always_inline]] inline void check_source_leaf(char const* function,
                                                          Targets const& targets, Leaf const& leaf)

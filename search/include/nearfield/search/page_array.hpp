@@ -25,7 +25,7 @@ namespace nearfield
   /// An array of plain values that owns its memory and does not initialise it.
   ///
   /// Its capacity is address space, which becomes memory when written: a search reserves the most that it may
-  /// need, writes in one pass, and the array takes only the memory of what was found. Below 2 MiB it is memory from
+  /// need, writes in one pass, and the array takes memory only for what was found. An array below 2 MiB comes from
   /// operator new. data() is a multiple of 64 bytes.
   template <class T>
   requires std::is_trivially_copyable_v<T>
