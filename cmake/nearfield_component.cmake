@@ -162,21 +162,29 @@ function(nearfield_add_test name)
   endif()
 endfunction()
 
-# nearfield_add_message(<case> <message>)
+# nearfield_add_message(<case> <message> [LINES <n>] [INCLUDE <directory> ...])
 #
 # What the compiler says of a wrong program: messages.cpp of this topic with CASE_<case> defined, compiled without
-# flags. An empty message: the program is right.
+# flags, in at most so many LINES. An empty message: the program is right.
 function(nearfield_add_message case message)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "LINES" "INCLUDE")
+  set(right OFF)
+  if(NOT message)
+    set(right ON)
+  endif()
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME topic)
   set(test ${topic}_message.${case})
+  set(rooms core kernels tree search runtime runtime/mpi adapters)
+  list(TRANSFORM rooms REPLACE "(.+)" "-I${PROJECT_SOURCE_DIR}/\\1/include")
+  list(TRANSFORM arg_INCLUDE PREPEND "-isystem")
   add_test(NAME ${test}
-    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -DCASE_${case}
-      "-I${PROJECT_SOURCE_DIR}/core/include" "-I${PROJECT_SOURCE_DIR}/kernels/include"
-      "-I${PROJECT_SOURCE_DIR}/adapters/include" "-I${PROJECT_SOURCE_DIR}/tests"
-      "${CMAKE_CURRENT_SOURCE_DIR}/messages.cpp")
+    COMMAND ${CMAKE_COMMAND} "-DLINES=${arg_LINES}" -D RIGHT=${right} -P "${PROJECT_SOURCE_DIR}/tests/message.cmake"
+      -- ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -fno-diagnostics-color -DCASE_${case} ${rooms} ${arg_INCLUDE}
+      "-I${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}/messages.cpp")
   set_tests_properties(${test} PROPERTIES LABELS "unit;compiler")
   if(message)
-    set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
+    set_tests_properties(${test} PROPERTIES
+      PASS_REGULAR_EXPRESSION "${message}" FAIL_REGULAR_EXPRESSION "lines; [0-9]+ are enough")
   endif()
 endfunction()
 

@@ -21,20 +21,6 @@ namespace nearfield::test
 {
   namespace
   {
-    template <class K>
-    concept mutual = requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q,
-                              soa<double, K::n_out> out)
-    {
-      p2p_inner_mutual(simd, k, x, q, out);
-    }
-    || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
-    {
-      p2p_outer_mutual(simd, k, x, x, q, q, out, out);
-    };
-  }
-
-  namespace
-  {
     /// Boxes of different sizes, each of which meets itself only.
     template <class T, class K>
     void expect_own_boxes(K const& k)
@@ -90,7 +76,7 @@ namespace nearfield::test
           EXPECT_LE(error_of(inner.view(), inner_sums), tolerance<T>);
           EXPECT_LE(error_of(outer.view(), x_sums), tolerance<T>);
           EXPECT_TRUE(inner.is_intact() && outer.is_intact());
-          if constexpr (mutual<K>)
+          if constexpr (detail::has_way_back<K>)
           {
             guarded<T, K::n_out> both(n), x_out(n), y_out(19);
             p2p_inner_mutual(where, k, x.view(), q.view(), both.view());
@@ -151,8 +137,9 @@ namespace nearfield::test
 
   TEST(own_interaction, without_a_symmetry_has_no_mutual_kernel)
   {
-    static_assert(mutual<softened> && mutual<mixed> && mutual<inverse_square>);
-    static_assert(!detail::has_way_back<one_way> && !mutual<one_way>);
+    static_assert(detail::has_way_back<softened> && detail::has_way_back<mixed>);
+    static_assert(detail::has_way_back<inverse_square>);
+    static_assert(!detail::has_way_back<one_way>);
     EXPECT_EQ((kernels_of<double, one_way>(simd).mutual), nullptr);
     EXPECT_EQ((kernels_of<double, one_way>(scalar).mutual), nullptr);
     expect_own<float>(one_way{});

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <concepts>
+#include <type_traits>
 
 namespace nearfield
 {
@@ -63,11 +64,35 @@ namespace nearfield
     odd
   };
 
+  namespace detail
+  {
+    /// A value that converts to V, if need be by a cast: a double in a map of float, or a number in one of packs.
+    template <class V>
+    struct as_value
+    {
+      V value;
+
+      template <class Given>
+      requires std::is_constructible_v<V, Given const&>
+          NEARFIELD_FN constexpr as_value(Given const& given) : value(static_cast<V>(given))
+      {} // NOLINT
+    };
+  }
+
   /// The full matrix: out_o = sum_i K_oi q_i. Its parity is that of the interaction.
   template <class V, int NOut, int NIn>
   struct mat
   {
     V data[NOut][NIn]; ///< K_oi
+
+    mat() = default;
+    /// From {{K_00, K_01 ...}, {K_10 ...} ...}; numbers of another type become V.
+    NEARFIELD_FN constexpr mat(detail::as_value<V> const (&values)[NOut][NIn]) // NOLINT
+    {
+      NEARFIELD_UNROLL
+      for (int o = 0; o < NOut; ++o) NEARFIELD_UNROLL
+      for (int i = 0; i < NIn; ++i) data[o][i] = values[o][i].value;
+    }
 
     NEARFIELD_FN constexpr vec<V, NOut> to(vec<V, NIn> const& q) const
     {
@@ -104,6 +129,11 @@ namespace nearfield
     V c;         ///< the factor of r
     vec<V, D> r; ///< as it was given to K
 
+    /// {c, r}
+    NEARFIELD_FN constexpr radial(detail::as_value<V> const& factor, vec<V, D> const& given)
+        : c(factor.value), r(given)
+    {}
+
     NEARFIELD_FN constexpr vec<V, D> to(vec<V, 1> const& q) const
     {
       return detail::signed_multiple<Sign>(c * q[0], r);
@@ -121,6 +151,12 @@ namespace nearfield
     V a;         ///< the value
     V c;         ///< a c is the factor of r
     vec<V, D> r; ///< as it was given to K
+
+    /// {a, c, r}
+    NEARFIELD_FN constexpr value_radial(detail::as_value<V> const& value,
+                                        detail::as_value<V> const& factor, vec<V, D> const& given)
+        : a(value.value), c(factor.value), r(given)
+    {}
 
     NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const { return apply<Sign>(q); }
     NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const { return apply<-Sign>(q); }
@@ -148,6 +184,13 @@ namespace nearfield
     V a;         ///< the factor of I
     V b;         ///< the factor of r r^T
     vec<V, D> r; ///< as it was given to K
+
+    /// {c, a, b, r}
+    NEARFIELD_FN constexpr isotropic(detail::as_value<V> const& factor,
+                                     detail::as_value<V> const& of_identity,
+                                     detail::as_value<V> const& of_r, vec<V, D> const& given)
+        : c(factor.value), a(of_identity.value), b(of_r.value), r(given)
+    {}
 
     NEARFIELD_FN constexpr vec<V, D> to(vec<V, D> const& q) const
     {

@@ -127,7 +127,8 @@ namespace nearfield
   }
   /// y where a < b, else 0: cuts an interaction off.
   template <class V>
-  NEARFIELD_FN V keep_less(V const& a, V const& b, V const& y)
+  NEARFIELD_FN V keep_less(V const& a, std::type_identity_t<V> const& b,
+                           std::type_identity_t<V> const& y)
   {
     return math<V>::keep_less(a, b, y);
   }

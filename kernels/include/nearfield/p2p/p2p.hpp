@@ -5,6 +5,7 @@
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/tuning.hpp>
+#include <nearfield/p2p/wrong_calls.hpp>
 
 #include <algorithm>
 #include <array>

@@ -22,9 +22,9 @@ namespace nearfield
 
     pack() = default;
 
-    /// Sets all lanes to one value.
+    /// Sets all lanes to one value; a number converts, so that it may stand beside packs.
     template <class Real>
-    requires std::is_arithmetic_v<Real> NEARFIELD_FN explicit pack(Real value)
+    requires std::is_arithmetic_v<Real> NEARFIELD_FN pack(Real value) // NOLINT
     {
       batch const all(static_cast<T>(value));
       NEARFIELD_UNROLL
@@ -331,3 +331,24 @@ namespace nearfield
   };
   /// \endcond
 }
+
+/// \cond Not the library's to declare, but what an interaction calls that was written for double.
+namespace std
+{
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto sqrt(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::sqrt(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto exp(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::exp(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto log(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::log(x);
+  }
+}
+/// \endcond
