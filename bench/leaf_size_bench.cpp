@@ -101,8 +101,8 @@ namespace
 
     on_gpu(nf::tree<3> const& tree, bench::cloud<T, 3> const& points)
         : list(list_of(tree, points.q.size())),
-          x(nf::gather(tree.target_order(), points.positions()).view()),
-          q(nf::gather(tree.target_order(), points.charges()).view()), out(points.q.size())
+          x(nf::gather(tree.target_order(), points.positions())),
+          q(nf::gather(tree.target_order(), points.charges())), out(points.q.size())
     {}
     static nf::cuda_list list_of(nf::tree<3> const& tree, std::size_t n)
     {

@@ -62,8 +62,8 @@ namespace
   {
     cudaSetDevice(0);
     std::size_t const n = points.q.size();
-    nf::device_columns<T, 3> const x(nf::gather(tree.target_order(), points.positions()).view());
-    nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()).view());
+    nf::device_columns<T, 3> const x(nf::gather(tree.target_order(), points.positions()));
+    nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()));
     nf::device_columns<T, K::n_out> out(n);
     bool const mutual = form == nf::pair_form::mutual;
     nf::cuda_list const list(nf::cuda, tree.targets(),

@@ -74,8 +74,8 @@ namespace nearfield::test
       cuda_list const list(cuda, host_one.targets(), host_one.interactions(), c.x.size());
       cuda_list const half(cuda, host_one.targets(), host_one.half_interactions(), c.x.size(),
                            pair_form::mutual);
-      device_columns<T, dim> const sorted_x(gather(order, c.x.view()).view());
-      device_columns<T, K::n_in> const sorted_q(gather(order, q.view()).view());
+      device_columns<T, dim> const sorted_x(gather(order, c.x.view()));
+      device_columns<T, K::n_in> const sorted_q(gather(order, q.view()));
       device_columns<T, K::n_out> sorted_out(c.x.size());
       auto const back = [&](view const& out)
       {

@@ -221,7 +221,8 @@ namespace nearfield::test
     {
       SCOPED_TRACE(far);
       for (auto& column : x.columns) column.push_back(far);
-      EXPECT_FALSE(build_tree(x.view(), {.max_leaf_size = 16}).pieces(0).empty());
+      auto const tree = build_tree(x.view(), {.max_leaf_size = 16});
+      EXPECT_FALSE(tree.pieces(0).empty());
       this->expect_one_set(x, {.max_leaf_size = 16});
       this->expect_two_sets(x, y, {.max_leaf_size = 16});
       this->expect_two_sets(y, x, {.max_leaf_size = 16});

@@ -46,8 +46,8 @@ namespace
     auto const tree  = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 128});
     auto const order = tree.target_order();
     nf::cuda_list const list(nf::cuda, tree.targets(), tree.interactions(), x.size());
-    nf::device_columns<double, 3> const points(nf::gather(order, nf::soa{x, y, z}).view());
-    nf::device_columns<double, 1> const charges(nf::gather(order, nf::soa{q}).view());
+    nf::device_columns<double, 3> const points(nf::gather(order, nf::soa{x, y, z}));
+    nf::device_columns<double, 1> const charges(nf::gather(order, nf::soa{q}));
     nf::device_columns<double, 1> sums(x.size());
 
     nf::near_field(nf::cuda, nf::one_over_r<>{}, list, points.view(), charges.view(), sums.view());

@@ -1,6 +1,7 @@
 #include <nearfield/search/radius_search.hpp>
 
 #include "search/search_case.hpp"
+#include "temporaries.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,12 @@ namespace nearfield::test
     class radius_search_of : public ::testing::Test
     {};
     TYPED_TEST_SUITE(radius_search_of, search_kinds);
+  }
+
+  TEST(neighbour_lists, lend_no_row_without_a_name)
+  {
+    static_assert(needs_a_name<csr<float, 3>>(NEARFIELD_ACCESS(row(0))));
+    static_assert(needs_a_name<neighbour_table>(NEARFIELD_ACCESS(row(0))));
   }
 
   TYPED_TEST(radius_search_of, finds_the_pairs_of_every_cloud)

@@ -1,4 +1,5 @@
 #include "points.hpp"
+#include "temporaries.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
@@ -129,6 +130,12 @@ namespace
     auto const first = detail::first_leaves_of_groups(view, {.leaves_per_group = 100});
     ASSERT_EQ(first.size(), 11u);
     for (std::size_t g = 0; g < 10; ++g) EXPECT_LE(first[g + 1] - first[g], 110u);
+  }
+
+  TEST(group_leaves, lend_nothing_without_a_name)
+  {
+    static_assert(needs_a_name<leaf_groups<3>>(NEARFIELD_ACCESS(view())));
+    static_assert(needs_a_name<leaf_groups<3>>(NEARFIELD_ACCESS(first_leaf())));
   }
 
   TEST(group_leaves, an_empty_tree_has_no_groups)

@@ -1,4 +1,5 @@
 #include "near_field_problem.hpp"
+#include "temporaries.hpp"
 
 #include "starpu/environment.hpp"
 #include "starpu/pinned_columns.hpp"
@@ -8,6 +9,7 @@
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
+#include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,6 +44,38 @@ namespace
       problem<K, T> of(shape, n, who, options, 1, seed);
       expect_one_rank(of, form, 1 + static_cast<int>(random.below(20)));
     }
+  }
+
+  TEST(starpu_mpi_temporaries, lend_nothing_and_carry_no_step)
+  {
+    using tree = starpu_mpi::distributed_tree<double, 3>;
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(pieces(0))));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(known_leaves())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(known_sources())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(interactions())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(layers())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(positions())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(source_positions())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(positions_on_gpu())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(source_positions_on_gpu())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(numbers())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(source_numbers())));
+    static_assert(needs_a_name<tree>(NEARFIELD_ACCESS(cuts())));
+
+    using cells = starpu_mpi::distributed_cells<double, 3>;
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(cuts())));
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(numbers())));
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(positions())));
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(own())));
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(border())));
+    static_assert(needs_a_name<cells>(NEARFIELD_ACCESS(border_points())));
+
+    using step = starpu_mpi::near_field<double>;
+    using view = soa<double, 1>;
+    static_assert(
+        std::constructible_from<step, starpu::runtime&, one_over_r<3>, tree&, view, view>);
+    static_assert(
+        !std::constructible_from<step, starpu::runtime&, one_over_r<3>, tree, view, view>);
   }
 
   TEST(distributed_near_field, has_the_bits_of_one_rank)

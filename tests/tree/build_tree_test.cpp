@@ -372,7 +372,8 @@ namespace nearfield::test
     using real = typename TypeParam::real;
     real const far = std::ldexp(real(1), std::numeric_limits<real>::digits);
     auto const points = this->along_x({far, far + 2, far + 4, -far});
-    EXPECT_EQ(build_tree(points.view(), {.max_leaf_size = 1}).targets().offsets.back(), 4);
+    auto const tree = build_tree(points.view(), {.max_leaf_size = 1});
+    EXPECT_EQ(tree.targets().offsets.back(), 4);
     real const largest = std::numeric_limits<real>::max() / 4;
     EXPECT_EQ(build_tree(this->along_x({largest, -largest, 0}).view(), {.level = 1}).size(), 2);
   }

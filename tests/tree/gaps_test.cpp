@@ -239,7 +239,8 @@ namespace nearfield::test
     EXPECT_FALSE(wide.pieces(2).empty());
     EXPECT_EQ(wide.root().centre[0], 2e12);
     options.period[0] = 0;
-    EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
+    auto const open = build_tree(x.view(), options);
+    EXPECT_FALSE(open.pieces(0).empty());
   }
 
   TEST(gaps, belong_to_the_leaves_before_them_up_to_the_middle)

@@ -168,7 +168,7 @@ namespace nearfield
   }
 
   template <cell_real T, int Dim>
-  cell_view<T, Dim> cell_list<T, Dim>::view() const
+  cell_view<T, Dim> cell_list<T, Dim>::view() const&
   {
     detail::cell_list_data<T, Dim> const& data = *data_;
     auto const& sources = data.one_set ? data.targets : data.sources;
@@ -192,7 +192,7 @@ namespace nearfield
   }
 
   template <cell_real T, int Dim>
-  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const
+  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const&
   {
     return data_->grid;
   }
@@ -214,7 +214,7 @@ namespace nearfield
   }
 
   template <cell_real T, int Dim>
-  interaction_list cell_list<T, Dim>::interactions() const
+  interaction_list cell_list<T, Dim>::interactions() const&
   {
     for (int a = 0; a < Dim; ++a)
       if (grid().axes[a] == grid_axis::minimum_image)
@@ -231,7 +231,7 @@ namespace nearfield
   }
 
   template <cell_real T, int Dim>
-  interaction_list cell_list<T, Dim>::half_interactions() const
+  interaction_list cell_list<T, Dim>::half_interactions() const&
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
     (void)interactions(); // checks the same conditions

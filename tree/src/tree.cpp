@@ -13,7 +13,7 @@ namespace nearfield
   {}
 
   template <int Dim>
-  interaction_list tree<Dim>::half_interactions() const
+  interaction_list tree<Dim>::half_interactions() const&
   {
     if (!parts_.one_set)
       throw error("half_interactions: the tree has two sets of points; a half list needs one: "

@@ -164,7 +164,7 @@ namespace nearfield::starpu_mpi
   }
 
   template <cell_real T, int Dim>
-  soa<T const, Dim> distributed_cells<T, Dim>::positions() const
+  soa<T const, Dim> distributed_cells<T, Dim>::positions() const&
   {
     std::array<T const*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = parts_.positions[a].data();

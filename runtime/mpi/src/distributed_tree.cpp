@@ -275,7 +275,7 @@ namespace nearfield::starpu_mpi
   }
 
   template <class T, int Dim>
-  interaction_list distributed_tree<T, Dim>::interactions() const
+  interaction_list distributed_tree<T, Dim>::interactions() const&
   {
     if (parts_.has_lists_on_gpu && parts_.lists.own.empty()) parts_.lists = memory_->lists(parts_);
     return parts_.lists.view(parts_.shifts);

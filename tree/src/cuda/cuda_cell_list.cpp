@@ -76,12 +76,12 @@ namespace nearfield
     return cells_->stream();
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::target_order()
+  std::span<index_type const> cuda_cell_list<T, Dim>::target_order() &
   {
     return cells_->target_order();
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::source_order()
+  std::span<index_type const> cuda_cell_list<T, Dim>::source_order() &
   {
     return cells_->source_order();
   }

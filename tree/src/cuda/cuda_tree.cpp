@@ -51,7 +51,7 @@ namespace nearfield
     return tree_->root();
   }
   template <int Dim>
-  std::span<axis_piece const> cuda_tree<Dim>::pieces(int axis) const
+  std::span<axis_piece const> cuda_tree<Dim>::pieces(int axis) const&
   {
     return tree_->pieces()[axis];
   }
@@ -83,35 +83,35 @@ namespace nearfield
   }
 
   template <int Dim>
-  std::span<index_type const> cuda_tree<Dim>::target_offsets() const
+  std::span<index_type const> cuda_tree<Dim>::target_offsets() const&
   {
     return {tree_->tables().target_offsets.data(), size() + std::size_t(1)};
   }
   template <int Dim>
-  std::span<index_type const> cuda_tree<Dim>::source_offsets() const
+  std::span<index_type const> cuda_tree<Dim>::source_offsets() const&
   {
     if (has_one_set()) return target_offsets();
     return {tree_->tables().source_offsets.data(), size() + std::size_t(1)};
   }
   template <int Dim>
-  std::span<index_type const> cuda_tree<Dim>::target_order() const
+  std::span<index_type const> cuda_tree<Dim>::target_order() const&
   {
     return {tree_->tables().target_order.data(), tree_->tables().n_targets};
   }
   template <int Dim>
-  std::span<index_type const> cuda_tree<Dim>::source_order() const
+  std::span<index_type const> cuda_tree<Dim>::source_order() const&
   {
     if (has_one_set()) return target_order();
     return {tree_->tables().source_order.data(), tree_->tables().n_sources};
   }
   template <int Dim>
-  std::span<leaf_cell<Dim> const> cuda_tree<Dim>::cells() const
+  std::span<leaf_cell<Dim> const> cuda_tree<Dim>::cells() const&
   {
     return {tree_->tables().cells.data(), size()};
   }
 
   template <int Dim>
-  interaction_list cuda_tree<Dim>::interactions() const
+  interaction_list cuda_tree<Dim>::interactions() const&
   {
     auto const& tables = tree_->tables();
     return {{tables.own.data(), size()},
@@ -120,7 +120,7 @@ namespace nearfield
             tree_->shifts()};
   }
   template <int Dim>
-  interaction_list cuda_tree<Dim>::half_interactions() const
+  interaction_list cuda_tree<Dim>::half_interactions() const&
   {
     if (!has_one_set())
       throw error("half_interactions: the tree has two sets of points; a half list needs one: "
@@ -133,7 +133,7 @@ namespace nearfield
   }
 
   template <int Dim>
-  device_leaves cuda_tree<Dim>::on_device() const
+  device_leaves cuda_tree<Dim>::on_device() const&
   {
     auto const& tables = tree_->tables();
     device_leaves result;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 
 namespace nearfield
@@ -15,6 +16,27 @@ namespace nearfield
   /// Index of a point in an array, or of a box in a list. A set has fewer than 2^32 points; counts of pairs
   /// are 64-bit.
   using index_type = std::uint32_t;
+
+  /// A span of memory that is kept elsewhere: a temporary, which would leave it dangling, does not convert to it.
+  template <class T>
+  struct kept_span : std::span<T>
+  {
+    constexpr kept_span() = default;
+    /// From a span, of which nobody knows who keeps the memory.
+    constexpr kept_span(std::span<T> const& of) : std::span<T>(of) {} // NOLINT
+    /// From pointer and size.
+    constexpr kept_span(T* first, std::size_t n) : std::span<T>(first, n) {}
+    /// From a container that has a name.
+    template <class Container>
+    requires std::convertible_to<Container&, std::span<T>>
+    constexpr kept_span(Container& from) : std::span<T>(from) {} // NOLINT
+    /// Deleted: the temporary ends before the span.
+    template <class Container>
+    requires(!std::ranges::borrowed_range<Container> &&
+             std::convertible_to<Container&, std::span<T>>) //
+        kept_span(Container&& give_the_container_a_name)
+    = delete;
+  };
 
   /// Consecutive source points [begin, end) that one target box meets.
   struct source_range
@@ -32,7 +54,7 @@ namespace nearfield
   /// Points sorted by box: box b holds the points [offsets[b], offsets[b + 1]).
   struct boxes
   {
-    std::span<index_type const> offsets; ///< n + 1 for n boxes, ascending from 0, or empty for none
+    kept_span<index_type const> offsets; ///< n + 1 for n boxes, ascending from 0, or empty for none
 
     /// The number of boxes.
     [[nodiscard]] index_type size() const
@@ -54,11 +76,11 @@ namespace nearfield
   /// target box, or are images of it, of which opposite ones count as one. A mutual kernel serves both sides of a pair.
   struct interaction_list
   {
-    std::span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
-    std::span<index_type const> offsets;  ///< n + 1 for n target boxes, ascending from 0
-    std::span<source_range const> ranges; ///< those of box 0, then of box 1 ...
+    kept_span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
+    kept_span<index_type const> offsets;  ///< n + 1 for n target boxes, ascending from 0
+    kept_span<source_range const> ranges; ///< those of box 0, then of box 1 ...
     /// length^1, added to the sources of a range; shifts[0] is zero; empty means {0}
-    std::span<std::array<double, 3> const> shifts;
+    kept_span<std::array<double, 3> const> shifts;
 
     /// The ranges of neighbours that box b meets, without its own.
     [[nodiscard]] std::span<source_range const> neighbours(index_type b) const

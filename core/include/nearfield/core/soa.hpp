@@ -92,6 +92,12 @@ namespace nearfield
     constexpr soa() = default;
     /// From pointers to the first values of columns of `size` values each.
     constexpr soa(std::span<T* const> columns, std::size_t size) : columns_(columns), size_(size) {}
+    /// Deleted: the pointers of a temporary would be gone before the view.
+    template <class Pointers>
+    requires(!std::ranges::borrowed_range<Pointers> &&
+             std::convertible_to<Pointers&, std::span<T* const>>) //
+        soa(Pointers&& give_the_pointers_a_name, std::size_t size)
+    = delete;
 
     /// read-only view of the same columns
     constexpr operator soa<T const, run_time_columns>() const // NOLINT(google-explicit-constructor)
@@ -308,9 +314,16 @@ namespace nearfield
     /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns[0].size(); }
     /// Read-only view of the columns.
-    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
+    [[nodiscard]] soa<T const, N> view() const& { return {pointers<T const>(columns), size()}; }
     /// Writable view of the columns.
-    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
+    [[nodiscard]] soa<T, N> view() & { return {pointers<T>(columns), size()}; }
+    /// Does not compile: the columns would end before the view. Not deleted, since compilers then list all three.
+    template <class Columns = column_set>
+    soa<T, N> view() const&&
+    {
+      static_assert(sizeof(Columns) == 0, "give the columns a name, which outlives the view");
+      return {};
+    }
 
   private:
     template <class U, class Columns>

@@ -183,13 +183,18 @@ namespace nearfield
       for (int c = 0; c < N; ++c)
         columns_[c] = device_array<T>(std::span<T const>(from[c], from.size()), stream);
     }
+    /// A copy of columns in host memory, such as gather() makes.
+    explicit device_columns(column_set<T, N> const& from, cuda_stream stream = nullptr)
+        : device_columns(from.view(), stream)
+    {}
 
     /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns_[0].size(); }
     /// The columns as kernels take them.
-    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns_), size()}; }
+    [[nodiscard]] soa<T, N> view() & { return {pointers<T>(columns_), size()}; }
     /// Read-only view of the columns.
-    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns_), size()}; }
+    [[nodiscard]] soa<T const, N> view() const& { return {pointers<T const>(columns_), size()}; }
+    void view() const&& = delete; ///< deleted: give the columns a name, which outlives the view
     /// Copies to columns of size() values in host memory, and waits for the stream.
     void copy_to(soa<T, N> const& to) const
     {

@@ -53,14 +53,20 @@ namespace nearfield
       return static_cast<index_type>(first_leaf_.size() - 1);
     }
     /// Group g holds the leaves [first_leaf()[g], first_leaf()[g + 1]).
-    [[nodiscard]] std::span<index_type const> first_leaf() const { return first_leaf_; }
+    [[nodiscard]] std::span<index_type const> first_leaf() const& { return first_leaf_; }
     /// The groups and the leaves, as a step takes them.
-    [[nodiscard]] leaf_groups_view view() const
+    [[nodiscard]] leaf_groups_view view() const&
     {
       leaf_groups_view result = views_;
       result.first_leaf = first_leaf_;
       return result;
     }
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void first_leaf() const&& = delete; // give the groups a name
+    void view() const&& = delete;       // give the groups a name
+    /// \endcond
 
   private:
     std::vector<index_type> first_leaf_;

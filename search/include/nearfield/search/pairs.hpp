@@ -152,10 +152,15 @@ namespace nearfield
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return offsets.empty() ? 0 : offsets.size() - 1; }
     /// The neighbours of point i < size(), not checked.
-    [[nodiscard]] std::span<index_type const> row(std::size_t i) const
+    [[nodiscard]] std::span<index_type const> row(std::size_t i) const&
     {
       return {columns.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
     }
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void row(std::size_t) const&& = delete; // give the list a name
+    /// \endcond
   };
 
   /// The result of to_coo: pair p is (i[p], j[p]).
@@ -182,9 +187,14 @@ namespace nearfield
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return counts.size(); }
     /// The neighbours of point i < size(), at most width of them; i is not checked.
-    [[nodiscard]] std::span<index_type const> row(std::size_t i) const
+    [[nodiscard]] std::span<index_type const> row(std::size_t i) const&
     {
       return {columns.data() + i * width, counts[i] < width ? counts[i] : width};
     }
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void row(std::size_t) const&& = delete; // give the table a name
+    /// \endcond
   };
 }

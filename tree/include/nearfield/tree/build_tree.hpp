@@ -127,10 +127,13 @@ namespace nearfield
     detail::page_vector<source_range> ranges; ///< as interaction_list::ranges
 
     /// The view that kernels take; this object must outlive it.
-    [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const
+    [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const&
     {
       return {own, offsets, ranges, shifts};
     }
+
+    /// Deleted: give the table a name, which outlives the view.
+    void view(std::span<std::array<double, 3> const> = {}) const&& = delete;
   };
 
   /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2), their points, and their interaction lists. Made
@@ -162,17 +165,17 @@ namespace nearfield
     [[nodiscard]] bool has_one_set() const { return parts_.one_set; }
 
     /// Leaf b holds the target points [begin(b), end(b)) of the tree order.
-    [[nodiscard]] boxes targets() const { return {parts_.target_offsets}; }
+    [[nodiscard]] boxes targets() const& { return {parts_.target_offsets}; }
     /// The same for the sources; equal to targets() if there is one set.
-    [[nodiscard]] boxes sources() const
+    [[nodiscard]] boxes sources() const&
     {
       return {parts_.one_set ? parts_.target_offsets : parts_.source_offsets};
     }
 
     /// The index of the target at each position of the tree order, in the arrays that were given.
-    [[nodiscard]] std::span<index_type const> target_order() const { return parts_.target_order; }
+    [[nodiscard]] std::span<index_type const> target_order() const& { return parts_.target_order; }
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const
+    [[nodiscard]] std::span<index_type const> source_order() const&
     {
       return parts_.one_set ? parts_.target_order : parts_.source_order;
     }
@@ -182,11 +185,11 @@ namespace nearfield
     ///
     /// With periods it meets every image of a leaf that touches it: up to level 1 several images of one leaf, and at
     /// level 0 those of itself. A range has one image, at x_j + shifts[shift]; those of one leaf ascend by shift.
-    [[nodiscard]] interaction_list interactions() const { return parts_.full.view(parts_.shifts); }
+    [[nodiscard]] interaction_list interactions() const& { return parts_.full.view(parts_.shifts); }
 
     /// The same pairs of different leaves, each once, at the leaf that comes first: every range lies after
     /// its box. Of the images of a leaf that meets itself, each second one. Throws nearfield::error for two sets.
-    [[nodiscard]] interaction_list half_interactions() const;
+    [[nodiscard]] interaction_list half_interactions() const&;
 
     /// The number of ordered pairs (target, source) in interactions(), without i = j if there is one set.
     [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
@@ -201,12 +204,26 @@ namespace nearfield
     /// index floor((offset + (x - origin)) / width * 2^l) of its piece. The piece with most points has origin = lower
     /// and offset = 0, so its leaves lie where leaf_cell says; others lie further away from it. A tree with a given
     /// root, and one with a level, has no pieces. Views live as long as the tree.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const { return parts_.pieces[axis]; }
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&
+    {
+      return parts_.pieces[axis];
+    }
 
     /// The centre and half width of leaf b, for drawing; on a periodic axis half its width is
     /// period / 2^(level + 1). The lattice, not this cube, decides which points it holds. Of a leaf that a gap ends in,
     /// which is longer on that axis, the cube is as wide as its longest edge.
     [[nodiscard]] cube<Dim> leaf(index_type b) const;
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void targets() const&& = delete;           // give the tree a name
+    void sources() const&& = delete;           // give the tree a name
+    void target_order() const&& = delete;      // give the tree a name
+    void source_order() const&& = delete;      // give the tree a name
+    void interactions() const&& = delete;      // give the tree a name
+    void half_interactions() const&& = delete; // give the tree a name
+    void pieces(int) const&& = delete;         // give the tree a name
+    /// \endcond
 
     /// What build_tree fills in.
     struct parts

@@ -135,10 +135,10 @@ namespace nearfield
                  double cutoff);
 
     /// Everything that a search needs.
-    [[nodiscard]] cell_view<T, Dim> view() const;
+    [[nodiscard]] cell_view<T, Dim> view() const&;
 
     /// The grid of the cells.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const;
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const&;
     /// R, rounded to T.
     [[nodiscard]] T cutoff() const { return grid().cutoff; }
     /// The number of boxes: cells that hold points of either set.
@@ -147,25 +147,39 @@ namespace nearfield
     [[nodiscard]] bool has_one_set() const { return view().one_set; }
 
     /// Box b holds the points [begin(b), end(b)) of the sorted targets.
-    [[nodiscard]] boxes targets() const { return view().targets; }
+    [[nodiscard]] boxes targets() const& { return view().targets; }
     /// Box b holds the points [begin(b), end(b)) of the sorted sources.
-    [[nodiscard]] boxes sources() const { return view().sources; }
+    [[nodiscard]] boxes sources() const& { return view().sources; }
     /// The index of the target at each position, in the arrays that were given.
-    [[nodiscard]] std::span<index_type const> target_order() const { return view().target_order; }
+    [[nodiscard]] std::span<index_type const> target_order() const& { return view().target_order; }
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const { return view().source_order; }
+    [[nodiscard]] std::span<index_type const> source_order() const& { return view().source_order; }
     /// The coordinates of the targets, by position.
-    [[nodiscard]] soa<T const, Dim> target_positions() const { return view().target_x; }
+    [[nodiscard]] soa<T const, Dim> target_positions() const& { return view().target_x; }
     /// The coordinates of the sources, by position.
-    [[nodiscard]] soa<T const, Dim> source_positions() const { return view().source_x; }
+    [[nodiscard]] soa<T const, Dim> source_positions() const& { return view().source_x; }
 
     /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Ranges ascend,
     /// and those of adjacent cells in memory are merged. Throws nearfield::error if a period holds fewer than
     /// 2 cells_per_cutoff + 1 cells, since each pair then takes its own image.
-    [[nodiscard]] interaction_list interactions() const;
+    [[nodiscard]] interaction_list interactions() const&;
     /// The same with every pair of boxes once, at the box that comes first. Also throws
     /// nearfield::error for two sets.
-    [[nodiscard]] interaction_list half_interactions() const;
+    [[nodiscard]] interaction_list half_interactions() const&;
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void view() const&& = delete;              // give the list a name
+    void grid() const&& = delete;              // give the list a name
+    void targets() const&& = delete;           // give the list a name
+    void sources() const&& = delete;           // give the list a name
+    void target_order() const&& = delete;      // give the list a name
+    void source_order() const&& = delete;      // give the list a name
+    void target_positions() const&& = delete;  // give the list a name
+    void source_positions() const&& = delete;  // give the list a name
+    void interactions() const&& = delete;      // give the list a name
+    void half_interactions() const&& = delete; // give the list a name
+    /// \endcond
 
   private:
     cell_list(executor* threads, strided<T const, Dim> const& targets,

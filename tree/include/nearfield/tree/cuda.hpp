@@ -75,12 +75,12 @@ namespace nearfield
     [[nodiscard]] cuda_stream stream() const;
     /// Position -> index in the given columns; in device memory, valid when the stream has done its work. The first
     /// call makes it, unless a search has.
-    [[nodiscard]] std::span<index_type const> target_order();
+    [[nodiscard]] std::span<index_type const> target_order() &;
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order();
+    [[nodiscard]] std::span<index_type const> source_order() &;
 
     /// For radius_search.
-    [[nodiscard]] detail::device_cells<T, Dim>& on_device() { return *cells_; }
+    [[nodiscard]] detail::device_cells<T, Dim>& on_device() & { return *cells_; }
 
   private:
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;

@@ -127,7 +127,7 @@ namespace nearfield
     /// As tree::root().
     [[nodiscard]] cube<Dim> const& root() const;
     /// As tree::pieces(), in host memory.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const;
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&;
     /// The order of the leaves in memory.
     [[nodiscard]] leaf_order order() const;
     /// Whether targets and sources are the same points.
@@ -140,24 +140,37 @@ namespace nearfield
     [[nodiscard]] cuda_stream stream() const;
 
     /// In device memory: leaf b holds the target points [offsets[b], offsets[b + 1]) of the tree order.
-    [[nodiscard]] std::span<index_type const> target_offsets() const;
+    [[nodiscard]] std::span<index_type const> target_offsets() const&;
     /// The same for the sources; equal to target_offsets() if there is one set.
-    [[nodiscard]] std::span<index_type const> source_offsets() const;
+    [[nodiscard]] std::span<index_type const> source_offsets() const&;
     /// In device memory: the index of the target at each position of the tree order.
-    [[nodiscard]] std::span<index_type const> target_order() const;
+    [[nodiscard]] std::span<index_type const> target_order() const&;
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const;
+    [[nodiscard]] std::span<index_type const> source_order() const&;
     /// In device memory: the places of the leaves in the lattice.
-    [[nodiscard]] std::span<leaf_cell<Dim> const> cells() const;
+    [[nodiscard]] std::span<leaf_cell<Dim> const> cells() const&;
     /// As tree::interactions(); its spans are of device memory.
-    [[nodiscard]] interaction_list interactions() const;
+    [[nodiscard]] interaction_list interactions() const&;
     /// As tree::half_interactions(); its spans are of device memory. Throws nearfield::error for two sets.
-    [[nodiscard]] interaction_list half_interactions() const;
+    [[nodiscard]] interaction_list half_interactions() const&;
 
     /// What kernels take.
-    [[nodiscard]] device_leaves on_device() const;
+    [[nodiscard]] device_leaves on_device() const&;
     /// A copy in host memory; waits for the stream. Throws nearfield::error between enqueue() and finish().
     [[nodiscard]] tree<Dim> on_host() const;
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void pieces(int) const&& = delete;         // give the tree a name
+    void target_offsets() const&& = delete;    // give the tree a name
+    void source_offsets() const&& = delete;    // give the tree a name
+    void target_order() const&& = delete;      // give the tree a name
+    void source_order() const&& = delete;      // give the tree a name
+    void cells() const&& = delete;             // give the tree a name
+    void interactions() const&& = delete;      // give the tree a name
+    void half_interactions() const&& = delete; // give the tree a name
+    void on_device() const&& = delete;         // give the tree a name
+    /// \endcond
 
   private:
     template <class T>

@@ -190,7 +190,10 @@ namespace nearfield::starpu_mpi
     /// The root box of all points, as tree::root().
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
     /// As tree::pieces(), of the points of all ranks.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const { return parts_.pieces[axis]; }
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&
+    {
+      return parts_.pieces[axis];
+    }
     /// The periods of the axes, 0 for open ones.
     [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The most points of a leaf, given or chosen; 0: the tree is uniform.
@@ -200,17 +203,17 @@ namespace nearfield::starpu_mpi
     /// Own leaf b is the known leaf first_leaf() + b.
     [[nodiscard]] index_type first_leaf() const { return parts_.first_leaf; }
     /// Known leaf b holds the known points [begin(b), end(b)).
-    [[nodiscard]] boxes known_leaves() const { return {targets().offsets}; }
+    [[nodiscard]] boxes known_leaves() const& { return {targets().offsets}; }
     /// The same for sources.
-    [[nodiscard]] boxes known_sources() const { return {sources().offsets}; }
+    [[nodiscard]] boxes known_sources() const& { return {sources().offsets}; }
     /// The place and level of known leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
     /// For each own leaf, the known sources of the leaves that it meets, as tree::interactions().
     /// Of a tree whose lists a GPU has made, the first call makes them on the host, and may throw what the constructor
     /// throws, on this rank alone.
-    [[nodiscard]] interaction_list interactions() const;
+    [[nodiscard]] interaction_list interactions() const&;
     /// The other ranks that have leaves among the known ones, ascending.
-    [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
+    [[nodiscard]] std::span<rank_layer const> layers() const& { return parts_.layers; }
 
     /// The number of points of own leaves.
     [[nodiscard]] index_type n_points() const
@@ -227,32 +230,32 @@ namespace nearfield::starpu_mpi
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
     /// The positions of the points of own leaves, leaf by leaf.
-    [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(0); }
+    [[nodiscard]] soa<T const, Dim> positions() const& { return positions_of(0); }
     /// The same for sources.
-    [[nodiscard]] soa<T const, Dim> source_positions() const
+    [[nodiscard]] soa<T const, Dim> source_positions() const&
     {
       return positions_of(parts_.sets.size() - 1);
     }
     /// The device of distribution_options::gpu, if it made the tree and has positions until the next rebuild().
     [[nodiscard]] std::optional<int> gpu() const;
     /// Positions of points in the memory of gpu(), if there is one.
-    [[nodiscard]] soa<T const, Dim> positions_on_gpu() const { return on_gpu(0); }
+    [[nodiscard]] soa<T const, Dim> positions_on_gpu() const& { return on_gpu(0); }
     /// The same for sources.
-    [[nodiscard]] soa<T const, Dim> source_positions_on_gpu() const
+    [[nodiscard]] soa<T const, Dim> source_positions_on_gpu() const&
     {
       return on_gpu(parts_.sets.size() - 1);
     }
     /// The global numbers of the points of own leaves.
-    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return complete(0).numbers; }
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const& { return complete(0).numbers; }
     /// The same for sources.
-    [[nodiscard]] std::span<std::uint64_t const> source_numbers() const
+    [[nodiscard]] std::span<std::uint64_t const> source_numbers() const&
     {
       return complete(parts_.sets.size() - 1).numbers;
     }
 
     /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
     /// key lies in its range.
-    [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
+    [[nodiscard]] std::span<std::uint64_t const> cuts() const& { return parts_.cuts; }
     /// The points of all ranks.
     [[nodiscard]] std::uint64_t total_points() const { return targets().total; }
     /// The sources of all ranks.
@@ -267,6 +270,22 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] journey const& way() const { return complete(0).way; }
     /// That of sources.
     [[nodiscard]] journey const& source_way() const { return complete(parts_.sets.size() - 1).way; }
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void pieces(int) const&& = delete;               // give the tree a name
+    void known_leaves() const&& = delete;            // give the tree a name
+    void known_sources() const&& = delete;           // give the tree a name
+    void interactions() const&& = delete;            // give the tree a name
+    void layers() const&& = delete;                  // give the tree a name
+    void positions() const&& = delete;               // give the tree a name
+    void source_positions() const&& = delete;        // give the tree a name
+    void positions_on_gpu() const&& = delete;        // give the tree a name
+    void source_positions_on_gpu() const&& = delete; // give the tree a name
+    void numbers() const&& = delete;                 // give the tree a name
+    void source_numbers() const&& = delete;          // give the tree a name
+    void cuts() const&& = delete;                    // give the tree a name
+    /// \endcond
 
   private:
     using memory = detail::tree_memory<T, Dim>;

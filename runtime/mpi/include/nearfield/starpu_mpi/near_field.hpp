@@ -101,6 +101,11 @@ namespace nearfield::starpu_mpi
                      {true, nearfield::detail::right_hand_sides<K>(q, out), {}, {}, q, out},
                      options)
     {}
+    /// Deleted: the tree would be gone before the step.
+    template <interaction K, columns_view Q, columns_view Out>
+    near_field(starpu::runtime const& starpu, K const& k,
+               distributed_tree<T, K::dim> const&& give_the_tree_a_name, Q const& q, Out const& out,
+               step_options const& options = {}) = delete;
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
     /// the workers of this rank that run them, of CPUs or of GPUs. For distributed_tree::rebuild().

@@ -84,7 +84,7 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] cell_grid<T, Dim> const& grid() const { return parts_.grid; }
     /// The keys at which the ranges of ranks begin, and the end of the last. The key of a cell has the bits of its
     /// indices in turn, that of the last axis lowest.
-    [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
+    [[nodiscard]] std::span<std::uint64_t const> cuts() const& { return parts_.cuts; }
     /// The points of all ranks.
     [[nodiscard]] std::uint64_t total_points() const { return parts_.total_points; }
     /// Collective: the sum of a number of each rank, such as the pairs that it has counted.
@@ -93,9 +93,9 @@ namespace nearfield::starpu_mpi
     /// The number of own points: known points [0, n_points()), by cell along the curve and in a cell by number.
     [[nodiscard]] std::size_t n_points() const { return parts_.n_points; }
     /// The global numbers of known points: own ones, then the halo.
-    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.numbers; }
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const& { return parts_.numbers; }
     /// The positions of known points, as the caller gave them: the image that meets a point may be another.
-    [[nodiscard]] soa<T const, Dim> positions() const;
+    [[nodiscard]] soa<T const, Dim> positions() const&;
     /// Values of known points, such as charges, from those of the points that this rank gave, in its order.
     /// Collective. Throws nearfield::error, on all ranks, if a rank has not one value for each of its points.
     template <std::ranges::contiguous_range Column>
@@ -109,12 +109,22 @@ namespace nearfield::starpu_mpi
     }
 
     /// The own points as a cell list.
-    [[nodiscard]] cell_list<T, Dim> const& own() const { return *parts_.own; }
+    [[nodiscard]] cell_list<T, Dim> const& own() const& { return *parts_.own; }
     /// Two sets: query q is the own point border_points()[q], and point h the known point n_points() + h. With own() it
     /// has all pairs of own points, for searches of your own.
-    [[nodiscard]] cell_list<T, Dim> const& border() const { return *parts_.border; }
+    [[nodiscard]] cell_list<T, Dim> const& border() const& { return *parts_.border; }
     /// The own points that are in the halo of another rank, ascending.
-    [[nodiscard]] std::span<index_type const> border_points() const { return parts_.at_border; }
+    [[nodiscard]] std::span<index_type const> border_points() const& { return parts_.at_border; }
+
+    /// \cond
+    // deleted: of a temporary, they would outlive what they refer to
+    void cuts() const&& = delete;          // give the object a name
+    void numbers() const&& = delete;       // give the object a name
+    void positions() const&& = delete;     // give the object a name
+    void own() const&& = delete;           // give the object a name
+    void border() const&& = delete;        // give the object a name
+    void border_points() const&& = delete; // give the object a name
+    /// \endcond
 
   private:
     void spread(void const* given, std::size_t n, std::size_t size, void* known) const;
