@@ -25,6 +25,11 @@ namespace nearfield::starpu
   {
   public:
     handle() = default;
+    /// of(data, n, arbiter)
+    template <class T>
+    handle(T* data, std::size_t n, starpu_arbiter_t arbiter = nullptr)
+        : handle(of(data, n, arbiter))
+    {}
 
     /// n values in the caller's memory, which must outlive the handle; tasks work on it in place. Outputs
     /// of mutual tasks (p2p_tasks::insert_outer_mutual) should share an arbiter, which must outlive the
@@ -164,28 +169,37 @@ namespace nearfield::starpu
     detail::inline_vector<starpu_data_handle_t, 8> handles_;
   };
 
+  /// The first member of the arguments of a task. No handle converts to it, so that x, q and out, which are of one type,
+  /// are given by name: `{.x = hx, .q = hq, .out = hphi}`.
+  enum class by_name
+  {
+  };
+
   /// The points of a box that are targets and sources. For n points, x has dim columns of n values, q has n_in
   /// and out n_out columns; with k right-hand sides, q and out have k times as many.
   ///
   ///     nearfield::starpu::box_handles const box{.x = {hx, hy, hz}, .q = {hq}, .out = {hphi}};
   struct box_handles
   {
-    column_handles x;   ///< positions, read
-    column_handles q;   ///< inputs, read
-    column_handles out; ///< outputs, added to
+    by_name name_x_q_and_out = {}; ///< not to be given
+    column_handles x;              ///< positions, read
+    column_handles q;              ///< inputs, read
+    column_handles out;            ///< outputs, added to
   };
 
   /// The points of a box that are targets only.
   struct target_handles
   {
-    column_handles x;   ///< positions, read
-    column_handles out; ///< outputs, added to
+    by_name name_x_and_out = {}; ///< not to be given
+    column_handles x;            ///< positions, read
+    column_handles out;          ///< outputs, added to
   };
 
   /// The points of a box that are sources only.
   struct source_handles
   {
-    column_handles x; ///< positions, read
-    column_handles q; ///< inputs, read
+    by_name name_x_and_q = {}; ///< not to be given
+    column_handles x;          ///< positions, read
+    column_handles q;          ///< inputs, read
   };
 }
