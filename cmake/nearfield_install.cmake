@@ -24,6 +24,8 @@ foreach(name IN LISTS components)
   set(pc_variables "")
   if(name STREQUAL "cuda")
     set(pc_variables "has_cuda=${NEARFIELD_HAVE_CUDA}\n")
+  elseif(name STREQUAL "kernels")
+    set(pc_variables "add_interaction=\${libdir}/cmake/nearfield/add_interaction.sh\n")
   endif()
   foreach(need IN LISTS needs)
     if(need MATCHES "^nearfield::(.+)$")
@@ -84,6 +86,16 @@ install(FILES
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindStarPUMPI.cmake"
   DESTINATION "${package_dir}" COMPONENT dev)
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/cmake/interaction"
+  DESTINATION "${package_dir}" COMPONENT dev)
+set(compile_each_isa "")
+foreach(isa IN LISTS NEARFIELD_ISAS)
+  list(JOIN nearfield_flags_${isa} " " flags)
+  string(REGEX REPLACE "-(W|fno-sanitize)[^ ]*" "" flags "${flags}")
+  string(APPEND compile_each_isa "compile ${isa} '${nearfield_arch_${isa}}' '${flags}'\n")
+endforeach()
+configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/add_interaction.sh.in"
+  "${CMAKE_CURRENT_BINARY_DIR}/add_interaction.sh" @ONLY)
+install(PROGRAMS "${CMAKE_CURRENT_BINARY_DIR}/add_interaction.sh"
   DESTINATION "${package_dir}" COMPONENT dev)
 install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE"
   DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
