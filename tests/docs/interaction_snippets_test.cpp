@@ -2,6 +2,9 @@
 
 #include "softened.hpp"
 
+// [include_check]
+#include <nearfield/p2p/check_interaction.hpp>
+// [include_check]
 #include <nearfield/p2p/p2p.hpp>
 
 #include <gtest/gtest.h>
@@ -14,14 +17,25 @@ namespace nf = nearfield;
 TEST(docs_interaction, is_called_like_a_built_in_one)
 {
   std::vector<double> const x{0, 3}, y{0, 4}, z{0, 0}, q{1, 10};
-  std::vector<double> phi(2), narrow(2);
+  std::vector<double> phi(2), gx(2), gy(2), gz(2), narrow(2);
+  // clang-format off
   // [call]
-  nf::p2p_inner(nf::simd, my::softened{0.01}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi});
+  nf::p2p_inner(nf::simd, my::softened{0.01}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi, gx, gy, gz});
   // [call]
+  // clang-format on
   EXPECT_NEAR(phi[0], 10 / std::sqrt(25.01), 1e-13);
+  EXPECT_NEAR(gx[0], 10 * 3 / std::pow(25.01, 1.5), 1e-13);
+  EXPECT_NEAR(gy[1], -4 / std::pow(25.01, 1.5), 1e-13);
   nf::p2p_inner(nf::simd_backend{nf::available_isas().front()}, my::softened{0.01},
-                nf::soa{x, y, z}, nf::soa{q}, nf::soa{narrow});
+                nf::soa{x, y, z}, nf::soa{q}, nf::soa{narrow, gx, gy, gz});
   EXPECT_NEAR(narrow[1], 1 / std::sqrt(25.01), 1e-13);
+}
+
+TEST(docs_interaction, has_no_mistakes)
+{
+  // [check]
+  EXPECT_EQ(nf::check_interaction(nf::simd, my::softened{0.01}), ""); // or what is wrong
+  // [check]
 }
 
 TEST(docs_views, have_strides)
