@@ -2,7 +2,7 @@
 // leaf, the box is periodic, and each way of computing the near field is compared with a plain loop.
 
 // [leaf]
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/leaf.hpp>
 // [leaf]
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/pair_cost.hpp>

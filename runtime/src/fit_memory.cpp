@@ -1,7 +1,7 @@
 #include "fit_memory.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 
 #include <array>
 #include <span>

@@ -1,6 +1,6 @@
 // How boxes are cut into pieces of work for a GPU. No device is needed.
 
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <gtest/gtest.h>

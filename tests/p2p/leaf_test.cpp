@@ -1,4 +1,4 @@
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/leaf.hpp>
 
 #include "backends.hpp"
 #include "complains_of.hpp"

@@ -2,7 +2,7 @@
 #include "points.hpp"
 #include "runtime/src/fit_memory.hpp"
 
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 

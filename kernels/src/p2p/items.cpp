@@ -1,4 +1,4 @@
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>

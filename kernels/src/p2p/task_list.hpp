@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/parallel.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 
 #include <algorithm>
 #include <numeric>

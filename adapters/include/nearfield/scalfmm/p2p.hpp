@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/p2p/backend.hpp>
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/leaf.hpp>
 #include <nearfield/scalfmm/leaf.hpp>
 #include <nearfield/scalfmm/matrix_kernel.hpp>
 

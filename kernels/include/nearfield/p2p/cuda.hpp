@@ -7,7 +7,7 @@
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 #include <nearfield/p2p/tuning.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/interaction.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/pair.hpp>
 
 #include <algorithm>

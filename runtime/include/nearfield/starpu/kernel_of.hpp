@@ -3,7 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 
 #include <starpu.h>
