@@ -242,7 +242,8 @@ namespace nearfield::test
     {
       return [=]
       {
-        leaf_list const list(boxes{indices{0, 2, 4}}, {first, met, shift_of, moves});
+        indices const targets{0, 2, 4};
+        leaf_list const list(boxes{targets}, {first, met, shift_of, moves});
       };
     };
     EXPECT_THAT(make({0, 1}, {1}),
@@ -256,8 +257,10 @@ namespace nearfield::test
     EXPECT_THAT(make({0, 1, 1}, {1}, {0}, {{1, 0, 0}}), complains_of("shift 0 is not zero"));
     EXPECT_THAT(make({0, 1, 1}, {1}, {0}, {{}, {0, INFINITY, 0}}), complains_of("not finite"));
     EXPECT_THAT(
-        [] {
-          leaf_list const list(boxes{indices{0, 2, 1}}, {});
+        []
+        {
+          indices const targets{0, 2, 1};
+          leaf_list const list(boxes{targets}, {});
         },
         complains_of("offsets of targets descend at 2"));
 

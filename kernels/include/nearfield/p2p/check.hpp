@@ -343,14 +343,5 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(detail::are_enough<6, Views...>,
                   "p2p_outer_mutual takes x, y, x_q, y_q, x_out and y_out");
   }
-
-  template <detail::place Where, class K, class... LeavesAndViews>
-  requires detail::wrong_views<3, LeavesAndViews...>
-  void near_field(Where const&, K const&, LeavesAndViews const&...)
-  {
-    static_assert(detail::are_views<LeavesAndViews...>,
-                  "give views: soa{x, y, z}, soa{q}, soa{out}");
-    static_assert(detail::are_enough<3, LeavesAndViews...>, "near_field takes x, q and out");
-  }
 }
 /// \endcond

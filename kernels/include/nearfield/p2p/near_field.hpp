@@ -306,3 +306,18 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                     detail::any_columns_of(q), detail::any_columns_of(out));
   }
 }
+
+/// \cond
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
+  // as the wrong calls in check.hpp
+  template <detail::place Where, class K, class... LeavesAndViews>
+  requires detail::wrong_views<3, LeavesAndViews...>
+  void near_field(Where const&, K const&, LeavesAndViews const&...)
+  {
+    static_assert(detail::are_views<LeavesAndViews...>,
+                  "give views: soa{x, y, z}, soa{q}, soa{out}");
+    static_assert(detail::are_enough<3, LeavesAndViews...>, "near_field takes x, q and out");
+  }
+}
+/// \endcond
