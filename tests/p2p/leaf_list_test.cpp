@@ -256,13 +256,9 @@ namespace nearfield::test
     EXPECT_THAT(make({0, 1, 1}, {1}, {1}, {{}}), complains_of("shift number 1 of 1"));
     EXPECT_THAT(make({0, 1, 1}, {1}, {0}, {{1, 0, 0}}), complains_of("shift 0 is not zero"));
     EXPECT_THAT(make({0, 1, 1}, {1}, {0}, {{}, {0, INFINITY, 0}}), complains_of("not finite"));
-    EXPECT_THAT(
-        []
-        {
-          indices const targets{0, 2, 1};
-          leaf_list const list(boxes{targets}, {});
-        },
-        complains_of("offsets of targets descend at 2"));
+    indices const descending{0, 2, 1};
+    EXPECT_THAT([&] { leaf_list(boxes{descending}, {}); },
+                complains_of("offsets of targets descend at 2"));
 
     leaf_list const leaves = list_of(once);
     EXPECT_THAT([&] { (void)leaves.leaves(3, 8); }, complains_of("[3, 8) of 7"));
