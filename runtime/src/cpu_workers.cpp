@@ -99,8 +99,7 @@ namespace nearfield::starpu
                                             .backends = backend::simd,
                                             .is_counted = false,
                                             .has_model = false});
-      detail::task one(codelet, 0);
-      one.set_argument(&loop->argument, sizeof(loop->argument));
+      detail::task one(codelet, loop->argument);
       one.set_options(options);
       one.set_owner({loop, &loop->watch});
       one.submit();

@@ -51,10 +51,8 @@ namespace nearfield::starpu::detail
       void submit() override
       {
         auto const& points = *work_->points;
-        auto const n = points.x.get().size() + (points.y ? points.y->get().size() : 0) +
-                       q_.get().size() + out_.get().size();
         check_address_space(4, 1);
-        task one(codelet_, static_cast<unsigned>(n));
+        task one(codelet_);
         for (starpu_data_handle_t const data : points.x.get()) one.add(data, STARPU_R);
         if (points.y)
           for (starpu_data_handle_t const data : points.y->get()) one.add(data, STARPU_R);

@@ -225,15 +225,12 @@ namespace nearfield::starpu
                             std::initializer_list<detail::p2p_handles> roles,
                             task_options const& options)
   {
-    std::size_t n = 0;
-    for (auto const& role : roles) n += role.handles.size();
     detail::array_tasks<T>& codelet = shared_->codelet(form);
-    detail::task one(codelet, static_cast<unsigned>(n));
+    detail::task one(codelet, shared_->argument);
     // throws now what the task would throw later
     static_cast<void>(codelet.pairs(std::span(roles.begin(), roles.size())));
     for (auto const& role : roles)
       for (starpu_data_handle_t const data : role.handles) one.add(data, role.mode());
-    one.set_argument(&shared_->argument, sizeof(shared_->argument));
     one.set_options(options);
     one.set_owner({shared_, &shared_->watch});
     one.submit();

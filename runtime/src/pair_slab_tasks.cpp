@@ -203,9 +203,8 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::submit(search_work what, slab& mine)
   {
     bool const counts_pairs = what == search_work::count;
-    unsigned const n_pair_columns = (mine.j ? 1u : 0u) + (mine.i ? 1u : 0u);
-    task one(counts_pairs ? count_codelet : fill_codelet,
-             static_cast<unsigned>(x.size()) + n_pair_columns + (counts_pairs ? 3u : 2u));
+    task one(counts_pairs ? count_codelet : fill_codelet, mine, STARPU_DEFAULT_PRIO,
+             mine.points->worker);
     one.add(mine.points->order, counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
     one.add(mine.offsets, counts_pairs ? STARPU_W : STARPU_R);
     for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
@@ -213,10 +212,6 @@ namespace nearfield::starpu::detail
     // A count has them too, so that nobody reads the last list when its size changes.
     for (handle const* const pairs : {&mine.j, &mine.i})
       if (*pairs) one.add(*pairs, STARPU_W);
-    one.set_argument(&mine, sizeof(mine));
-    task_options options;
-    options.worker = mine.points->worker;
-    one.set_options(options);
     one.submit();
   }
 

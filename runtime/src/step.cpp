@@ -227,10 +227,8 @@ namespace nearfield::starpu::detail
                             starpu_data_access_mode mode, Argument& argument)
   {
     if (!data) return;
-    task one(codelet, 1);
+    task one(codelet, argument, first_of_all);
     one.add(data, mode);
-    one.set_argument(&argument, sizeof(argument));
-    one.set_priority(first_of_all);
     one.submit();
   }
 
@@ -238,13 +236,10 @@ namespace nearfield::starpu::detail
   void step<T>::submit_copies(copies& what, starpu_data_handle_t to, backend on, int worker)
   {
     if (what.rows.empty()) return;
-    task one(copy_codelet<T>(on), 1 + static_cast<unsigned>(what.sources.size()));
+    task one(copy_codelet<T>(on), what.argument, first_of_all, worker);
     bool const reads = what.argument.kind == copy_kind::add || what.is_partial;
     one.add(to, reads ? STARPU_RW : STARPU_W);
     for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
-    one.set_argument(&what.argument, sizeof(what.argument));
-    one.set_priority(first_of_all);
-    one.set_worker(worker);
     one.submit();
   }
 
@@ -273,14 +268,10 @@ namespace nearfield::starpu::detail
     for (pinned_columns_argument<T>& what : of_gpus)
     {
       if (what.n_pieces == 0) continue;
-      task one(pinned_columns_codelet<T>(),
-               static_cast<unsigned>(what.n_pieces) + what.to.has_value());
+      task one(pinned_columns_codelet<T>(), what, first_of_all, what.worker);
       for (std::size_t k = 0; k < what.n_pieces; ++k)
         one.add(parts_->pieces.all[what.first_piece + k].*data, mode);
       if (what.to) one.add(parts_->pieces.delivery_order, STARPU_R);
-      one.set_argument(&what, sizeof(what));
-      one.set_priority(first_of_all);
-      one.set_worker(what.worker);
       one.submit();
     }
   }
@@ -294,17 +285,13 @@ namespace nearfield::starpu::detail
     for (caller_rows_argument& what : of_gpus)
     {
       if (what.data.empty()) continue;
-      task one(caller_rows_codelet<T>(),
-               static_cast<unsigned>(what.data.size() + all.size()) + (what.list == nullptr));
+      task one(caller_rows_codelet<T>(), what, first_of_all, what.worker);
       // rows from other ranks follow, by submit_copies()
       for (starpu_data_handle_t const data : what.data)
         one.add(data, what.to_caller ? STARPU_R : STARPU_W);
       auto const of_pieces = !what.to_caller ? STARPU_R : what.clears ? STARPU_W : STARPU_RW;
       for (caller_piece<T> const& part : all) one.add(part.*pieces, of_pieces);
       if (!what.list) one.add(parts_->pieces.order, STARPU_R);
-      one.set_argument(&what, sizeof(what));
-      one.set_priority(first_of_all);
-      one.set_worker(what.worker);
       one.submit();
     }
   }
@@ -392,21 +379,14 @@ namespace nearfield::starpu::detail
                            step_group<T>& to, step_list const& list, p2p_argument& argument,
                            bool has_halo, int priority, int worker)
   {
-    bool const has_targets_apart = !parts_->has_one_set;
-    bool const has_list = bool(list.data);
-    task one(*(of.is_for_gpus ? codelets.on_gpu : codelets.on_cpu),
-             1 + has_list + has_halo + has_targets_apart +
-                 2 * static_cast<unsigned>(of.source_chunks.size()));
-    if (has_list) one.add(list.data, STARPU_R);
+    task one(*(of.is_for_gpus ? codelets.on_gpu : codelets.on_cpu), argument, priority, worker);
+    if (list.data) one.add(list.data, STARPU_R);
     one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
     if (has_halo) one.add(to.halo, STARPU_W);
     for (std::size_t const chunk : of.source_chunks) one.add(parts_->source(chunk).first, STARPU_R);
-    if (has_targets_apart) one.add(parts_->targets[of.target_chunk].x, STARPU_R);
+    if (!parts_->has_one_set) one.add(parts_->targets[of.target_chunk].x, STARPU_R);
     for (std::size_t const chunk : of.source_chunks)
       one.add(parts_->source(chunk).second, STARPU_R);
-    one.set_argument(&argument, sizeof(argument));
-    one.set_priority(priority);
-    one.set_worker(worker);
     one.submit();
   }
 
@@ -480,12 +460,10 @@ namespace nearfield::starpu::detail
                                 deliver_argument<T>& argument, std::span<std::size_t const> halos)
   {
     handle const& pieces_first = parts_->pieces.delivery_order;
-    task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(halos.size()) + bool(pieces_first));
+    task one(deliver_codelet<T>(), argument, first_of_all);
     one.add(from, STARPU_RW); // only read, but wait() waits for those that write it
     for (std::size_t const group : halos) one.add(parts_->groups[group].halo, STARPU_R);
     if (pieces_first) one.add(pieces_first, mode);
-    one.set_argument(&argument, sizeof(argument));
-    one.set_priority(first_of_all);
     one.submit();
   }
 

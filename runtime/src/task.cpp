@@ -52,24 +52,10 @@ namespace nearfield::starpu::detail
     }
   };
 
-  task::task(starpu_codelet& codelet, unsigned n_buffers) : task_(create())
+  task::task(starpu_codelet& codelet) : task_(create())
   {
     task_->cl = &codelet;
     task_->name = codelet.name;
-    if (codelet.nbuffers != STARPU_VARIABLE_NBUFFERS) return;
-    task_->nbuffers = static_cast<int>(n_buffers);
-    if (n_buffers <= STARPU_NMAXBUFS) return;
-    // StarPU frees them with the task
-    task_->dyn_handles =
-        static_cast<starpu_data_handle_t*>(std::malloc(n_buffers * sizeof(starpu_data_handle_t)));
-    task_->dyn_modes = static_cast<starpu_data_access_mode*>(
-        std::malloc(n_buffers * sizeof(starpu_data_access_mode)));
-    if (task_->dyn_handles && task_->dyn_modes) return;
-    task_->destroy = 0;
-    starpu_task_destroy(task_);
-    throw error("StarPU: no memory for a task with " + std::to_string(n_buffers) +
-                    " buffers; use more leaves per group",
-                error_kind::out_of_memory);
   }
 
   task::~task()
@@ -78,14 +64,6 @@ namespace nearfield::starpu::detail
     if (callback_) callback_->~owned_callback();
     task_->destroy = 0;
     starpu_task_destroy(task_);
-  }
-
-  void task::add(starpu_data_handle_t data, starpu_data_access_mode mode)
-  {
-    STARPU_TASK_SET_HANDLE(task_, data, n_);
-    if (task_->cl->nbuffers == STARPU_VARIABLE_NBUFFERS)
-      (task_->dyn_modes ? task_->dyn_modes : task_->modes)[n_] = mode;
-    ++n_;
   }
 
   void task::set_options(task_options const& options)
@@ -151,6 +129,29 @@ namespace nearfield::starpu::detail
     task_->cl_arg_free = 1;
   }
 
+  void task::set_buffers()
+  {
+    std::size_t const n = buffers_.size();
+    task_->nbuffers = static_cast<int>(n);
+    if (n > STARPU_NMAXBUFS)
+    {
+      // StarPU frees them with the task
+      task_->dyn_handles =
+          static_cast<starpu_data_handle_t*>(std::malloc(n * sizeof(starpu_data_handle_t)));
+      task_->dyn_modes =
+          static_cast<starpu_data_access_mode*>(std::malloc(n * sizeof(starpu_data_access_mode)));
+      if (!task_->dyn_handles || !task_->dyn_modes)
+        throw error("StarPU: no memory for a task with " + std::to_string(n) +
+                        " buffers; use more leaves per group",
+                    error_kind::out_of_memory);
+    }
+    for (std::size_t b = 0; b < n; ++b)
+    {
+      STARPU_TASK_SET_HANDLE(task_, buffers_[b].handle, b);
+      (task_->dyn_modes ? task_->dyn_modes : task_->modes)[b] = buffers_[b].mode;
+    }
+  }
+
   void task::check_worker() const
   {
     auto const can = [&](unsigned worker)
@@ -177,6 +178,7 @@ namespace nearfield::starpu::detail
 
   void task::submit()
   {
+    set_buffers();
     // checked first: a task that StarPU refuses must not leave dependencies declared
     check_worker();
     if (options_ && !options_->after.empty())

@@ -171,7 +171,7 @@ namespace
       std::string const said = message_of(
           [&]
           {
-            starpu::detail::task task(for_gpus, 0);
+            starpu::detail::task task(for_gpus);
             task_options const options{
                 .tag = 82, .after = {81}, .after_tasks = {before}, .worker = worker};
             task.set_options(options);
