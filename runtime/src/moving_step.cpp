@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace nearfield::starpu::detail
@@ -21,8 +22,7 @@ namespace nearfield::starpu::detail
       moving_step(runtime const& s, std::shared_ptr<moving_points<T, Dim>> const& points,
                   kernel<T> const& k, column_handles const& q, column_handles const& out,
                   step_options const& options)
-          : starpu_(s), options_(options), q_(q), out_(out),
-            where_(choose_backend(s, *k.type, options.backend)),
+          : starpu_(s), options_(options), where_(choose_backend(s, *k.type, options.backend)),
             codelet_(moving_codelet(*k.type, where_)),
             work_(std::make_shared<moving_work_of<T, Dim>>(points, k, options))
       {
@@ -32,16 +32,11 @@ namespace nearfield::starpu::detail
           throw error("near_field: delivery on_request, but a step over a moving_tree has its "
                       "results in handles, "
                       "where they stay; leave delivery out");
-        std::vector<p2p_handles> roles{{points->x.get()}};
-        if (points->y) roles.push_back({points->y->get()});
-        roles.push_back({q_.get()});
-        roles.push_back({out_.get(), true});
-        p2p_buffers from("near_field", work_->layout(), roles);
-        sides const both(work_->has_one_set() ? array_form::inner : array_form::outer, *k.type,
-                         sizeof(T), from);
-        static_cast<void>(both.n_rhs()); // throws if those of q and out differ
-        pairs_ = points->about_pairs(both.targets().x.size(), both.sources().x.size()) *
-                 both.targets().n_rhs;
+        std::vector<column_handles const*> roles{&points->x};
+        if (points->y) roles.push_back(&*points->y);
+        roles.insert(roles.end(), {&q, &out});
+        sides_.emplace(work_->sides(std::span<column_handles const* const>(roles)));
+        pairs_ = points->about_pairs(sides_->targets().n, sides_->sources().n) * sides_->n_rhs();
       }
       ~moving_step() override
       {
@@ -50,17 +45,11 @@ namespace nearfield::starpu::detail
 
       void submit() override
       {
-        auto const& points = *work_->points;
         check_address_space(4, 1);
         task one(codelet_);
-        for (starpu_data_handle_t const data : points.x.get()) one.add(data, STARPU_R);
-        if (points.y)
-          for (starpu_data_handle_t const data : points.y->get()) one.add(data, STARPU_R);
-        for (starpu_data_handle_t const data : q_.get()) one.add(data, STARPU_R);
-        for (starpu_data_handle_t const data : out_.get())
-          one.add(data, options_.accumulate ? STARPU_RW : STARPU_W);
-        moving_argument<T> argument{argument_of(work_->k, &work_->watch), work_.get(), points.round,
-                                    number_};
+        sides_->add_buffers_to(one);
+        moving_argument<T> argument{argument_of(work_->k, &work_->watch), work_.get(),
+                                    work_->points->round, number_};
         argument.work = pairs_;
         one.set_argument_copy(argument);
         one.set_owner({work_, &work_->watch});
@@ -95,10 +84,10 @@ namespace nearfield::starpu::detail
     private:
       runtime starpu_;
       step_options options_;
-      column_handles q_, out_;
       backend where_;
       starpu_codelet& codelet_;
       std::shared_ptr<moving_work_of<T, Dim>> work_; ///< tasks hold it too
+      std::optional<p2p_sides<T>> sides_;            ///< with the buffers of each task
       double pairs_ = 0;                             ///< of a step, about; for StarPU's models
       std::uint64_t number_ = 0;                     ///< of the next step
     };

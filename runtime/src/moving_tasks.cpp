@@ -45,57 +45,49 @@ namespace nearfield::starpu::detail
     };
   }
 
-  /// The columns of a task: those of the targets and, of two sets, of the sources.
-  template <class T, int Dim>
-  struct moving_work_of<T, Dim>::task_columns
+  namespace
   {
-    task_columns(p2p_buffers& from, interaction_shape const& shape, bool one_set)
-        : both(one_set ? array_form::inner : array_form::outer, shape, sizeof(T), from),
-          n_rhs(both.targets().n_rhs), targets(both.targets(), shape, n_rhs),
-          sources(both.sources(), shape, n_rhs), points{one_set, positions(targets, both.targets()),
-                                                        positions(sources, both.sources())}
+    /// The columns of a task.
+    template <class T>
+    struct task_columns
     {
-      static_cast<void>(both.n_rhs()); // throws if those of q and out differ
-    }
+      explicit task_columns(p2p_sides<T> const& sides)
+          : x(of(sides.targets(), p2p_roles::x)), y(of(sides.sources(), p2p_roles::x)),
+            q(of(sides.sources(), p2p_roles::q)), out(of(sides.targets(), p2p_roles::out))
+      {}
 
-    static soa<T const, Dim> positions(side_columns<T> const& columns, side const& of)
+      soa<T, run_time_columns> x, y, q, out;
+
+    private:
+      static soa<T, run_time_columns> of(typename p2p_sides<T>::side const& side,
+                                         p2p_roles::kind what)
+      {
+        return {{side.columns[what].data(), side.columns[what].size()}, side.n};
+      }
+    };
+
+    template <class T, int Dim>
+    soa<T const, Dim> positions_of(typename p2p_sides<T>::side const& side)
     {
       std::array<T const*, Dim> x;
-      std::copy_n(columns.x.data(), Dim, x.begin());
-      return {x, of.x.size()};
-    }
-    [[nodiscard]] std::size_t n_targets() const { return both.targets().x.size(); }
-    [[nodiscard]] std::size_t n_sources() const { return both.sources().x.size(); }
-    [[nodiscard]] soa<T const, run_time_columns> x() const
-    {
-      return {{targets.x.data(), targets.x.size()}, n_targets()};
-    }
-    [[nodiscard]] soa<T const, run_time_columns> y() const
-    {
-      return {{sources.x.data(), sources.x.size()}, n_sources()};
-    }
-    [[nodiscard]] soa<T const, run_time_columns> q() const
-    {
-      return {{sources.q.data(), sources.q.size()}, n_sources()};
-    }
-    [[nodiscard]] soa<T, run_time_columns> out() const
-    {
-      return {{targets.out.data(), targets.out.size()}, n_targets()};
+      std::copy_n(side[p2p_roles::x], Dim, x.begin());
+      return {x, side.n};
     }
 
-    sides both;
-    int n_rhs;
-    side_columns<T> targets, sources;
-    points_of_task<T, Dim> points;
-  };
+    template <class T, int Dim>
+    points_of_task<T, Dim> points_of(p2p_sides<T> const& sides)
+    {
+      return {sides.is_one(), positions_of<T, Dim>(sides.targets()),
+              positions_of<T, Dim>(sides.sources())};
+    }
+  }
 
   template <class T, int Dim>
   void moving_work_of<T, Dim>::run(running_task const& task, moving_argument<T> const& argument,
                                    p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu)
   {
-    p2p_buffers from("near_field", layout(), task.buffers);
-    task_columns const given(from, *this->k.type, has_one_set());
-    if (given.n_targets() == 0) return;
+    p2p_sides<T> const given = sides(starpu_task_get_current(), task.buffers);
+    if (given.targets().n == 0) return;
     try
     {
       if (on_gpu)
@@ -112,16 +104,16 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::clear(task_columns const& given,
+  void moving_work_of<T, Dim>::clear(p2p_sides<T> const& given,
                                      cuda_stream const* gpu) const noexcept
   {
     try
     {
-      for (T* const out : given.targets.out)
+      for (T* const out : given.targets().columns[p2p_roles::out])
         if (gpu)
-          nearfield::detail::device_clear(out, given.n_targets() * sizeof(T), *gpu);
+          nearfield::detail::device_clear(out, given.targets().n * sizeof(T), *gpu);
         else
-          std::fill_n(out, given.n_targets(), T(0));
+          std::fill_n(out, given.targets().n, T(0));
     }
     catch (...)
     {
@@ -130,49 +122,50 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::run_on_gpu(task_columns const& given,
+  void moving_work_of<T, Dim>::run_on_gpu(p2p_sides<T> const& given,
                                           moving_argument<T> const& argument,
                                           cuda_kernels<T> const& kernels, cuda_stream stream) const
   {
-    auto const& tree = points->on_gpu(stream, argument.round, given.points);
+    auto const& tree = points->on_gpu(stream, argument.round, points_of<T, Dim>(given));
     nearfield::detail::cuda_step<T> const step{
         "near_field",
         stream,
         kernels,
         argument.k,
         argument.is_singular,
-        form_case_of(given.n_rhs),
+        form_case_of(given.n_rhs()),
         {.accumulate = options_.accumulate, .form = options_.form}};
-    nearfield::detail::cuda_set<T> const sources{given.y(), given.q(), given.out()};
+    task_columns<T> const of(given);
+    nearfield::detail::cuda_set<T> const sources{of.y, of.q, of.out};
     if (has_one_set())
       step.run_sorted(tree.on_device(), tree.size(), sources, sources);
     else
-      step.run_sorted(tree.on_device(), tree.size(), {given.x(), {}, given.out()},
-                      {given.y(), given.q(), {}});
+      step.run_sorted(tree.on_device(), tree.size(), {of.x, {}, of.out}, {of.y, of.q, {}});
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::run_on_cpu(task_columns const& given,
+  void moving_work_of<T, Dim>::run_on_cpu(p2p_sides<T> const& given,
                                           moving_argument<T> const& argument,
                                           p2p_kernels<T> const& kernels) const
   {
     task_workers on;
-    auto const tree = points->on_host(on, argument.round, given.points);
+    auto const tree = points->on_host(on, argument.round, points_of<T, Dim>(given));
     bool const is_mutual = form_on_cpu() == pair_form::mutual;
     nearfield::detail::list_step<T> const step{&on,
                                                is_mutual ? kernels.mutual : kernels.one_sided,
                                                argument.k,
                                                argument.tests_for_zero,
-                                               given.n_rhs,
+                                               given.n_rhs(),
                                                is_mutual,
                                                {.accumulate = options_.accumulate}};
+    task_columns<T> const of(given);
     if (has_one_set())
       step.run_sorted(tree->target_order(), tree->targets(),
-                      is_mutual ? tree->half_interactions() : tree->interactions(), given.x(),
-                      given.q(), given.out());
+                      is_mutual ? tree->half_interactions() : tree->interactions(), of.x, of.q,
+                      of.out);
     else
       step.run_sorted(tree->target_order(), tree->source_order(), tree->targets(),
-                      tree->interactions(), given.x(), given.y(), given.q(), given.out());
+                      tree->interactions(), of.x, of.y, of.q, of.out);
   }
 
   template <class T>

@@ -59,11 +59,13 @@ namespace nearfield::starpu::detail
     std::shared_ptr<moving_points<T, Dim>> const points;
 
     [[nodiscard]] bool has_one_set() const { return !points->y; }
-    [[nodiscard]] p2p_buffers::layout layout() const
+    /// The buffers of the task.
+    template <class... Buffers>
+    [[nodiscard]] p2p_sides<T> sides(Buffers... of) const
     {
-      auto made = layout_of(has_one_set() ? array_form::inner : array_form::outer, *this->k.type);
-      made.overwrites = !options_.accumulate;
-      return made;
+      p2p_form form{"near_field", p2p_roles::outer, options_.accumulate ? STARPU_RW : STARPU_W};
+      if (has_one_set()) form.roles = p2p_roles::inner;
+      return {form, *this->k.type, of...};
     }
     /// The form on CPUs. Throws nearfield::error for form mutual where there is none.
     [[nodiscard]] pair_form form_on_cpu() const
@@ -76,22 +78,21 @@ namespace nearfield::starpu::detail
              p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu) override;
 
   private:
-    struct task_columns;
     [[nodiscard]] nearfield::detail::form_case form_case_of(int n_rhs) const
     {
       auto const& shape = *this->k.type;
       return {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs};
     }
-    void clear(task_columns const& given, cuda_stream const* gpu) const noexcept;
-    void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,
+    void clear(p2p_sides<T> const& given, cuda_stream const* gpu) const noexcept;
+    void run_on_gpu(p2p_sides<T> const& given, moving_argument<T> const& argument,
                     cuda_kernels<T> const& kernels, cuda_stream stream) const;
-    void run_on_cpu(task_columns const& given, moving_argument<T> const& argument,
+    void run_on_cpu(p2p_sides<T> const& given, moving_argument<T> const& argument,
                     p2p_kernels<T> const& kernels) const;
 
     step_options options_;
   };
 
-  /// The codelet; its buffers are those of array_form inner or outer, with outputs that it may overwrite.
+  /// The codelet; its buffers have the p2p_roles inner or outer, with outputs that it may overwrite.
   template <class T>
   starpu_codelet& moving_codelet(kernel_type<T> const& k, backend_set backends);
 }

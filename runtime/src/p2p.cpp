@@ -15,30 +15,37 @@
 
 namespace nearfield::starpu::detail
 {
+  /// The kinds of tasks.
+  enum class array_form
+  {
+    inner,
+    outer,
+    outer_mutual
+  };
+
   namespace
   {
-    constexpr char const* names[] = {"p2p_inner", "p2p_outer", "p2p_outer_mutual"}; ///< by form
+    /// By array_form.
+    constexpr p2p_form forms[] = {{"p2p_inner", p2p_roles::inner},
+                                  {"p2p_outer", p2p_roles::outer},
+                                  {"p2p_outer_mutual", p2p_roles::outer_mutual}};
 
-    /// Calls launch(job) with the columns of both sides in the job; not at all if a side has no points.
-    template <class T, class Job, class Launch>
-    void launch_columns(sides const& both, interaction_shape const& k, Job job,
-                        Launch const& launch)
+    /// Gives a job the columns of both sides.
+    template <class T, class Job>
+    void set_columns(p2p_sides<T> const& both, Job& job)
     {
+      auto const &targets = both.targets(), &sources = both.sources();
       job.n_rhs = both.n_rhs();
-      if (job.n_rhs == 0) return;
-      side_columns<T> const targets(both.targets(), k, job.n_rhs),
-          sources(both.sources(), k, job.n_rhs);
       job.own_is_self = both.is_one();
-      job.target_x = targets.x.data();
-      job.target_q = targets.inputs();
-      job.target_out = targets.outputs();
-      job.source_x = sources.x.data();
-      job.source_q = sources.inputs();
+      job.target_x = targets[p2p_roles::x];
+      job.target_q = targets[p2p_roles::q];
+      job.target_out = targets[p2p_roles::out];
+      job.source_x = sources[p2p_roles::x];
+      job.source_q = sources[p2p_roles::q];
       if constexpr (requires { job.source_out; })
-        job.source_out = sources.outputs();
+        job.source_out = sources[p2p_roles::out];
       else if (!both.is_one())
-        job.halo_out = sources.outputs();
-      launch(job);
+        job.halo_out = sources[p2p_roles::out];
     }
 
     /// The codelet of tasks on arrays.
@@ -50,13 +57,11 @@ namespace nearfield::starpu::detail
           : p2p_codelet<T>(what, k), form_(form)
       {}
 
-      /// The number of directed pairs of a task, of these handles or started, times that of right-hand sides. Throws
-      /// nearfield::error for handles that the task would refuse.
-      template <class Handles>
-      [[nodiscard]] double pairs(Handles const& of) const
+      /// What p2p_sides is made of after its form. Throws nearfield::error for what the task would refuse.
+      template <class... Buffers>
+      [[nodiscard]] p2p_sides<T> sides(Buffers... of) const
       {
-        p2p_buffers from(this->name, layout_of(form_, this->shape()), of);
-        return sides(form_, this->shape(), sizeof(T), from).pairs();
+        return {forms[static_cast<int>(form_)], this->shape(), of...};
       }
 
     private:
@@ -65,7 +70,7 @@ namespace nearfield::starpu::detail
       {
         try
         {
-          return pairs(task);
+          return sides(task).pairs();
         }
         catch (...)
         {
@@ -76,10 +81,9 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<p2p_argument const&>(task.argument);
-        interaction_shape const& k = this->shape();
-        p2p_buffers from(this->name, layout_of(form_, k), task.buffers);
-        sides const both(form_, k, sizeof(T), from);
-        index_type const n_targets = both.targets().x.size(), n_sources = both.sources().x.size();
+        p2p_sides<T> const both = sides(starpu_task_get_current(), task.buffers);
+        index_type const n_targets = both.targets().n, n_sources = both.sources().n;
+        if (n_targets == 0 || n_sources == 0) return;
         auto const kernel_of = [&](auto const& kernels)
         {
           return form_ != array_form::outer && kernels.mutual ? kernels.mutual : kernels.one_sided;
@@ -92,9 +96,8 @@ namespace nearfield::starpu::detail
           job.stream = task.stream;
           job.n_targets = n_targets;
           job.n_sources = n_sources;
-          launch_columns<T>(both, k, job,
-                            [&](cuda_job<T> const& ready)
-                            { check_cuda(kernel(argument.k, ready), this->name); });
+          set_columns(both, job);
+          check_cuda(kernel(argument.k, job), this->name);
         }
         else
         {
@@ -109,8 +112,8 @@ namespace nearfield::starpu::detail
           job.ranges = &no_range;
           job.last_box = 1;
           job.tests_for_zero = argument.tests_for_zero;
-          launch_columns<T>(both, k, job,
-                            [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
+          set_columns(both, job);
+          kernel(argument.k, job);
         }
       }
 
@@ -134,7 +137,7 @@ namespace nearfield::starpu
         if (form != array_form::outer_mutual || k.type->has_way_back)
           codelets[static_cast<int>(form)] =
               &detail::p2p_codelet<T>::template of<detail::array_tasks<T>>(
-                  detail::names[static_cast<int>(form)], *k.type, backends, form);
+                  detail::forms[static_cast<int>(form)].task, *k.type, backends, form);
     }
 
     /// Throws nearfield::error as check_cuda_backend() does, and if the interaction has no such form.
@@ -196,41 +199,31 @@ namespace nearfield::starpu
   template <kernel_real T>
   void p2p_tasks<T>::insert_inner(box_handles const& box, task_options const& options)
   {
-    insert(array_form::inner, {{box.x.get()}, {box.q.get()}, {box.out.get(), true}}, options);
+    insert(array_form::inner, {&box.x, &box.q, &box.out}, options);
   }
   template <kernel_real T>
   void p2p_tasks<T>::insert_outer(target_handles const& targets, source_handles const& sources,
                                   task_options const& options)
   {
-    insert(array_form::outer,
-           {{targets.x.get()}, {sources.x.get()}, {sources.q.get()}, {targets.out.get(), true}},
-           options);
+    insert(array_form::outer, {&targets.x, &sources.x, &sources.q, &targets.out}, options);
   }
   template <kernel_real T>
   void p2p_tasks<T>::insert_outer_mutual(box_handles const& one, box_handles const& other,
                                          task_options const& options)
   {
-    insert(array_form::outer_mutual,
-           {{one.x.get()},
-            {other.x.get()},
-            {one.q.get()},
-            {other.q.get()},
-            {one.out.get(), true},
-            {other.out.get(), true}},
+    insert(array_form::outer_mutual, {&one.x, &other.x, &one.q, &other.q, &one.out, &other.out},
            options);
   }
 
   template <kernel_real T>
   void p2p_tasks<T>::insert(detail::array_form form,
-                            std::initializer_list<detail::p2p_handles> roles,
+                            std::initializer_list<column_handles const*> roles,
                             task_options const& options)
   {
     detail::array_tasks<T>& codelet = shared_->codelet(form);
     detail::task one(codelet, shared_->argument);
     // throws now what the task would throw later
-    static_cast<void>(codelet.pairs(std::span(roles.begin(), roles.size())));
-    for (auto const& role : roles)
-      for (starpu_data_handle_t const data : role.handles) one.add(data, role.mode());
+    codelet.sides(std::span(roles.begin(), roles.size())).add_buffers_to(one);
     one.set_options(options);
     one.set_owner({shared_, &shared_->watch});
     one.submit();

@@ -1,11 +1,15 @@
 #pragma once
 
-#include "p2p_buffers.hpp"
+#include "task.hpp"
 
-#include <nearfield/core/error.hpp>
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
 
+#include <starpu.h>
+
 #include <cstddef>
+#include <span>
 #include <string>
 
 /// \file
@@ -13,136 +17,119 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What a P2P task on arrays computes, with its buffers by role.
-  enum class array_form
+  /// The roles of the buffers of a task on arrays, in their order, by what it computes.
+  struct p2p_roles
   {
-    /// x, q, out: out_i += sum_{j != i} K(x_i - x_j) q_j, with one evaluation per pair if K has a mutual form
-    inner,
-    /// x, y, q, out: out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-    outer,
-    /// x, y, x_q, y_q, x_out, y_out: both directions of outer with one evaluation per pair,
-    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-    outer_mutual
-  };
-
-  inline p2p_buffers::layout layout_of(array_form form, interaction_shape const& k)
-  {
-    switch (form)
+    enum side
     {
-    case array_form::inner:
-      return {.roles = 3, .coordinates = k.dim, .values = k.n_in + k.n_out};
-    case array_form::outer:
-      return {.roles = 4, .coordinates = 2 * k.dim, .values = k.n_in + k.n_out};
-    default:
-      return {.roles = 6, .coordinates = 2 * k.dim, .values = 2 * (k.n_in + k.n_out)};
-    }
-  }
+      targets, ///< also the sources, if there is no role of those
+      sources
+    };
+    enum kind
+    {
+      x,
+      q,
+      out
+    };
+    struct role
+    {
+      char const* name;
+      side of;
+      kind what;
+    };
 
-  /// The points of one side of a task: coordinates and, if the task has them on this side, inputs and
-  /// outputs.
-  struct side
-  {
-    p2p_buffers::role x, q, out;
-    int n_rhs = 1;
+    /// out_i += sum_{j != i} K(x_i - x_j) q_j, with one evaluation per pair if K has a mutual form
+    static constexpr role inner[] = {{"x", targets, x}, {"q", targets, q}, {"out", targets, out}};
+    /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
+    static constexpr role outer[] = {
+        {"x", targets, x}, {"y", sources, x}, {"q", sources, q}, {"out", targets, out}};
+    /// Both directions of outer with one evaluation per pair, x_out_i += sum_j K(x_i - y_j) y_q_j and
+    /// y_out_j += sum_i K(y_j - x_i) x_q_i
+    static constexpr role outer_mutual[] = {{"x", targets, x},       {"y", sources, x},
+                                            {"x_q", targets, q},     {"y_q", sources, q},
+                                            {"x_out", targets, out}, {"y_out", sources, out}};
   };
 
-  /// The two sides of a task, made from its buffers role by role.
-  class sides
+  /// The buffers of a task, role by role. Either all roles are *packed*, one buffer with columns one after the other, or all
+  /// have a buffer per column.
+  struct p2p_form
+  {
+    char const* task;
+    std::span<p2p_roles::role const> roles;
+    /// of outputs; STARPU_W: the task overwrites them
+    starpu_data_access_mode output =
+        static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
+  };
+
+  /// The two sides of a task.
+  template <class T>
+  class p2p_sides
   {
   public:
-    sides(array_form form, interaction_shape const& k, std::size_t size_of_real, p2p_buffers& from)
-        : from_(from), k_(k), size_of_real_(size_of_real), is_one_(form == array_form::inner)
+    struct side
     {
-      take_x(x_, "x");
-      switch (form)
+      index_type n = 0;                 ///< points
+      int n_rhs = 0;                    ///< of q and out; 0: there is no such role
+      inline_vector<T*, 16> columns[3]; ///< by p2p_roles::kind; q and out for all right-hand sides
+
+      /// Null: the side has none.
+      [[nodiscard]] T* const* operator[](p2p_roles::kind of) const
       {
-      case array_form::inner:
-        take_q(x_, "q");
-        take_out(x_, "out");
-        break;
-      case array_form::outer:
-        take_x(y_, "y");
-        take_q(y_, "q");
-        take_out(x_, "out");
-        break;
-      case array_form::outer_mutual:
-        take_x(y_, "y");
-        take_q(x_, "x_q");
-        take_q(y_, "y_q");
-        take_out(x_, "x_out");
-        take_out(y_, "y_out");
-        break;
+        return columns[of].size() > 0 ? columns[of].data() : nullptr;
       }
-    }
+    };
+
+    /// The sides of a task that has not started, or with the buffers that it runs with. Throws nearfield::error if the
+    /// number of buffers fits neither packed roles nor columns; for data that are neither vector nor variable, and elements
+    /// of another size than a real; for sizes that do not match, in x a whole number of points; for inputs not accessed as
+    /// STARPU_R, and outputs not accessed as STARPU_RW or STARPU_REDUX (STARPU_W if the task overwrites them); for
+    /// outputs that share memory with another role; and if the numbers of right-hand sides differ.
+    p2p_sides(p2p_form const& form, interaction_shape const& k, starpu_task* task,
+              void** buffers = nullptr);
+    /// The sides of a task that is not yet submitted, from the handles of each role. Also throws nearfield::error for null
+    /// handles, and for a role with too many or too few.
+    p2p_sides(p2p_form const& form, interaction_shape const& k,
+              std::span<column_handles const* const> handles);
 
     [[nodiscard]] bool is_one() const { return is_one_; }
-    [[nodiscard]] side const& targets() const { return x_; }
-    [[nodiscard]] side const& sources() const { return is_one_ ? x_ : y_; }
-
-    /// The number of right-hand sides; 0 if a side has no points, since packed columns then do not tell.
-    /// Throws nearfield::error if the numbers of both sides differ.
-    [[nodiscard]] int n_rhs() const
-    {
-      side const &targets = this->targets(), &sources = this->sources();
-      if (targets.x.size() == 0 || sources.x.size() == 0) return 0;
-      if (targets.n_rhs != sources.n_rhs)
-        throw error(std::string(from_.codelet()) + ": the targets have " +
-                    std::to_string(targets.n_rhs) + " right-hand sides, the sources " +
-                    std::to_string(sources.n_rhs) + "; give one output for each");
-      return targets.n_rhs;
-    }
-
+    [[nodiscard]] side const& targets() const { return sides_[0]; }
+    [[nodiscard]] side const& sources() const { return sides_[is_one_ ? 0 : 1]; }
+    [[nodiscard]] int n_rhs() const { return n_rhs_; }
     /// Directed pairs, times the number of right-hand sides.
-    [[nodiscard]] double pairs() const
-    {
-      double const n = targets().x.size(), m = sources().x.size();
-      double const of_one = is_one_ ? n * (n - 1) : sources().out ? 2 * n * m : n * m;
-      return n_rhs() * of_one;
-    }
+    [[nodiscard]] double pairs() const;
+
+    void add_buffers_to(task& to) const;
 
   private:
-    void take_x(side& to, char const* what)
+    /// A StarPU vector, or a variable of any number of bytes.
+    struct buffer
     {
-      to.x = from_.coordinates(what, k_.dim, size_of_real_);
-    }
-    void take_q(side& to, char const* what)
-    {
-      to.q = from_.values(what, k_.n_in, size_of_real_, to.x.size(), false);
-      to.n_rhs = to.q.n_rhs();
-    }
-    void take_out(side& to, char const* what)
-    {
-      to.out = from_.values(what, k_.n_out, size_of_real_, to.x.size(), true);
-      if (to.q && to.out.n_rhs() != to.n_rhs)
-        throw error(std::string(from_.codelet()) + ": q has " + std::to_string(to.n_rhs) +
-                    " right-hand sides, " + what + " has " + std::to_string(to.out.n_rhs()) +
-                    "; give one output for each");
-      to.n_rhs = to.out.n_rhs();
-    }
+      starpu_data_descr data;
+      void* first = nullptr; ///< in the memory where the task runs
+      std::size_t bytes = 0;
+      std::size_t element_size = 0; ///< 0: a variable
+    };
+    using role = p2p_roles::role;
 
-    p2p_buffers& from_;
-    interaction_shape const& k_;
-    std::size_t size_of_real_;
-    bool is_one_;
-    side x_, y_;
-  };
-
-  /// The columns of one side, those of q and out for all right-hand sides.
-  template <class T>
-  struct side_columns
-  {
-    inline_vector<T const*, 16> x, q;
-    inline_vector<T*, 16> out;
-
-    side_columns(side const& of, interaction_shape const& k, int n_rhs)
+    void add(starpu_data_descr const& data, void* interface);
+    void read(std::span<column_handles const* const> handles);
+    void choose_layout();
+    [[nodiscard]] index_type count_points(role const& of, std::span<buffer const> buffers) const;
+    [[nodiscard]] int count_rhs(role const& of, std::span<buffer const> buffers) const;
+    void check_access(role const& of, buffer const& one) const;
+    [[nodiscard]] std::size_t values_in(role const& of, buffer const& one) const;
+    /// Of all right-hand sides, as far as their number is known.
+    [[nodiscard]] std::size_t n_columns(role const& of) const
     {
-      for (int d = 0; d < k.dim; ++d) x.push_back(of.x.column<T const>(d));
-      if (of.q)
-        for (int i = 0; i < n_rhs * k.n_in; ++i) q.push_back(of.q.column<T const>(i));
-      if (of.out)
-        for (int o = 0; o < n_rhs * k.n_out; ++o) out.push_back(of.out.column<T>(o));
+      return static_cast<std::size_t>(width_[of.what] * (of.what == p2p_roles::x ? 1 : n_rhs_));
     }
-    [[nodiscard]] T const* const* inputs() const { return q.size() > 0 ? q.data() : nullptr; }
-    [[nodiscard]] T* const* outputs() const { return out.size() > 0 ? out.data() : nullptr; }
+    [[noreturn]] void fail(std::string const& what) const;
+
+    p2p_form form_;
+    int width_[3]; ///< columns, by p2p_roles::kind, of a right-hand side
+    inline_vector<buffer, 16> buffers_;
+    side sides_[2];
+    bool is_one_ = true, is_packed_ = true;
+    int n_rhs_ = 1;
   };
 }

@@ -17,7 +17,6 @@ namespace nearfield::starpu
   namespace detail
   {
     enum class array_form;
-    struct p2p_handles;
   }
 
   /// How the tasks of a p2p are done.
@@ -83,7 +82,7 @@ namespace nearfield::starpu
 
   private:
     struct shared;
-    void insert(detail::array_form form, std::initializer_list<detail::p2p_handles> roles,
+    void insert(detail::array_form form, std::initializer_list<column_handles const*> roles,
                 task_options const& options);
 
     std::shared_ptr<shared> shared_; ///< also held by the tasks, which may outlive this object
