@@ -86,6 +86,15 @@ namespace nearfield::starpu::detail
     starpu_perfmodel model_{};
   };
 
+  /// Of tasks that call a function.
+  template <void (*Run)(running_task const&)>
+  class codelet_of final : public codelet
+  {
+    using codelet::codelet;
+
+    void run(running_task const& task) const override { Run(task); }
+  };
+
   /// The codelet of this symbol, set of back-ends and interaction (an address, or null), made by the first
   /// call. It is never destroyed: StarPU looks at the models when it stops, maybe after static objects are gone.
   NEARFIELD_API codelet& registered(codelet::description const& what, void const* interaction,
@@ -101,6 +110,23 @@ namespace nearfield::starpu::detail
   /// Of tasks that copy reals of this size on CPU workers or on GPUs, and are not counted in statistics.
   codelet::description copying(std::string const& name, std::size_t size_of_real,
                                char const* profiler_name, backend where);
+
+  /// The codelet of tasks that copy values of T by a function, on CPU workers or on GPUs.
+  template <class T, void (*Run)(running_task const&)>
+  starpu_codelet& copying_codelet(char const* name, char const* profiler_name, backend where)
+  {
+    auto const made = [&](backend on) -> starpu_codelet&
+    {
+      return registered<codelet_of<Run>>(copying(name, sizeof(T), profiler_name, on));
+    };
+    if (where == backend::cuda)
+    {
+      static auto& on_gpu = made(backend::cuda);
+      return on_gpu;
+    }
+    static auto& on_cpu = made(backend::scalar);
+    return on_cpu;
+  }
 
   /// Why no task of this library can run on a GPU, in one line with the remedy; empty if StarPU is running with
   /// GPU workers.

@@ -79,26 +79,21 @@ namespace nearfield::starpu
       monitor watch; ///< the owner of tasks
     };
 
-    class loop_codelet : public detail::codelet
+    void take_parts(detail::running_task const& task)
     {
-      using codelet::codelet;
-
-      void run(detail::running_task const& task) const override
-      {
-        is_awaited[starpu_worker_get_id()] = false;
-        static_cast<parts_of_loop::task_argument const&>(task.argument).loop->take();
-      }
-    };
+      is_awaited[starpu_worker_get_id()] = false;
+      static_cast<parts_of_loop::task_argument const&>(task.argument).loop->take();
+    }
 
     void submit(std::shared_ptr<parts_of_loop> const& loop, task_options const& options)
     {
-      static auto& codelet =
-          detail::registered<loop_codelet>({.name = "cpu_workers_loop",
-                                            .symbol = "nearfield_cpu_workers_loop",
-                                            .profiler_name = "cpu_workers_loop",
-                                            .backends = backend::simd,
-                                            .is_counted = false,
-                                            .has_model = false});
+      static auto& codelet = detail::registered<detail::codelet_of<&take_parts>>(
+          {.name = "cpu_workers_loop",
+           .symbol = "nearfield_cpu_workers_loop",
+           .profiler_name = "cpu_workers_loop",
+           .backends = backend::simd,
+           .is_counted = false,
+           .has_model = false});
       detail::task one(codelet, loop->argument);
       one.set_options(options);
       one.set_owner({loop, &loop->watch});

@@ -83,44 +83,34 @@ namespace nearfield::starpu::detail
       }
     }
 
-    /// The codelet of one kind of task and one choice of back-end.
-    template <class T, int Dim>
-    class pair_slab_codelet : public codelet
+    template <class T, int Dim, search_work What>
+    void run_slab(running_task const& task)
     {
-    public:
-      static starpu_codelet& of(search_work what, backend where)
-      {
-        static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
-        char const* const name =
-            what == search_work::count ? "pair_slabs_count" : "pair_slabs_fill";
-        std::string const symbol = "nearfield_" + std::string(name) + "_" + std::to_string(Dim) +
-                                   "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") +
-                                   names[static_cast<int>(where)];
-        return registered<pair_slab_codelet>({name, symbol, name, where, built_with_cuda()},
-                                             nullptr, what);
-      }
+      auto const& one = static_cast<typename pair_slab_tasks<T, Dim>::slab const&>(task.argument);
+      bool const on_gpu = task.on == implementation::cuda;
+      one.list->run(What, one, task.buffers, on_gpu ? std::optional(task.stream) : std::nullopt);
+    }
 
-      pair_slab_codelet(description const& how, search_work what) : codelet(how), what_(what) {}
-
-    private:
-      void run(running_task const& task) const override
-      {
-        auto const& one = static_cast<typename pair_slab_tasks<T, Dim>::slab const&>(task.argument);
-        bool const on_gpu = task.on == implementation::cuda;
-        one.list->run(what_, one, task.buffers, on_gpu ? std::optional(task.stream) : std::nullopt);
-      }
-
-      search_work what_;
-    };
+    /// The codelet of one kind of task and one choice of back-end.
+    template <class T, int Dim, search_work What>
+    starpu_codelet& slab_codelet(backend where)
+    {
+      static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
+      char const* const name = What == search_work::count ? "pair_slabs_count" : "pair_slabs_fill";
+      std::string const symbol = "nearfield_" + std::string(name) + "_" + std::to_string(Dim) +
+                                 "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") +
+                                 names[static_cast<int>(where)];
+      return registered<codelet_of<&run_slab<T, Dim, What>>>(
+          {name, symbol, name, where, built_with_cuda()});
+    }
   }
 
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, handles const& of_caller,
                                            slab_query<T, Dim> const& what)
       : starpu(s), query(with_backend(what)),
-        count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, query.options.backend)),
-        fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, query.options.backend)),
-        x(of_caller)
+        count_codelet(slab_codelet<T, Dim, search_work::count>(query.options.backend)),
+        fill_codelet(slab_codelet<T, Dim, search_work::fill>(query.options.backend)), x(of_caller)
   {
     check_may_wait("pair_slabs"); // before there are handles, which a worker may not destroy
     auto const& options = query.options;

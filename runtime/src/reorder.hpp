@@ -11,7 +11,7 @@
 
 /// \file
 /// Tasks that copy between the caller's arrays, in the caller's order, and the data of a step, in tree order.
-/// They run on CPU workers and are not counted in statistics.
+/// They run on CPU workers, or on the GPU that has the arrays, and are not counted in statistics.
 
 namespace nearfield::starpu::detail
 {
@@ -25,9 +25,9 @@ namespace nearfield::starpu::detail
         std::nullopt; ///< in place of an order
   };
 
-  /// Buffer: the chunk, which it writes.
+  /// Buffer: the chunk, which it writes. On the only GPU: from points, in columns that are in its memory.
   template <class T>
-  NEARFIELD_API starpu_codelet& collect_codelet();
+  NEARFIELD_API starpu_codelet& collect_codelet(backend where = backend::scalar);
 
   /// to[c][order[i]] = out(i, c) + the pieces of halos for point i; += with `accumulate`. Or, without halos,
   /// to[c][points->begin + i] = out(i, c).

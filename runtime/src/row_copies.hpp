@@ -1,7 +1,6 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "reorder.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/where.hpp>
@@ -45,10 +44,6 @@ namespace nearfield::starpu::detail
   /// written the other rows, and then what they name.
   template <class T>
   starpu_codelet& copy_codelet(backend where);
-
-  /// As collect_codelet(), from columns in the memory of the only GPU, on that GPU.
-  template <class T>
-  starpu_codelet& collect_on_gpu_codelet();
 
   struct upload_argument : task_argument
   {

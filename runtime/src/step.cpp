@@ -320,7 +320,7 @@ namespace nearfield::starpu::detail
         starpu_data_invalidate_submit(one.x); // their memory may serve others
     }
     starpu_codelet& collect =
-        parts_->has_positions_on_gpu ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
+        collect_codelet<T>(parts_->has_positions_on_gpu ? backend::cuda : backend::scalar);
     if (!takes)
       for (step_sources<T>& one : parts_->sources)
         submit_copy(collect, one.x, STARPU_W, one.collect_x);
