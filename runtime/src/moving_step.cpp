@@ -22,9 +22,9 @@ namespace nearfield::starpu::detail
       moving_step(runtime const& s, std::shared_ptr<moving_points<T, Dim>> const& points,
                   kernel<T> const& k, column_handles const& q, column_handles const& out,
                   step_options const& options)
-          : starpu_(s), options_(options), where_(choose_backend(s, *k.type, options.backend)),
-            codelet_(moving_codelet(*k.type, where_)),
-            work_(std::make_shared<moving_work_of<T, Dim>>(points, k, options))
+          : starpu_(s), where_(choose_backend(s, *k.type, options.backend)),
+            codelet_(moving_codelet<T, Dim>(*k.type, where_)),
+            work_(std::make_shared<moving_work<T, Dim>>(points, k, options))
       {
         check_may_wait("near_field");            // its destructor waits
         static_cast<void>(work_->form_on_cpu()); // throws if there is none
@@ -48,8 +48,8 @@ namespace nearfield::starpu::detail
         check_address_space(4, 1);
         task one(codelet_);
         sides_->add_buffers_to(one);
-        moving_argument<T> argument{argument_of(work_->k, &work_->watch), work_.get(),
-                                    work_->points->round, number_};
+        moving_argument<T, Dim> argument{argument_of(work_->k, &work_->watch), work_.get(),
+                                         work_->points->round, number_};
         argument.work = pairs_;
         one.set_argument_copy(argument);
         one.set_owner({work_, &work_->watch});
@@ -73,7 +73,8 @@ namespace nearfield::starpu::detail
       [[nodiscard]] pair_form form() const override
       {
         pair_form const on_cpu = work_->form_on_cpu();
-        return where_ == backend::cuda && on_cpu == pair_form::mutual ? options_.form : on_cpu;
+        bool const may_differ = where_ == backend::cuda && on_cpu == pair_form::mutual;
+        return may_differ ? work_->options.form : on_cpu;
       }
       [[nodiscard]] std::size_t n_tasks() const override { return 1; }
       [[nodiscard]] std::vector<worker_tasks> statistics() const override
@@ -83,13 +84,12 @@ namespace nearfield::starpu::detail
 
     private:
       runtime starpu_;
-      step_options options_;
       backend where_;
       starpu_codelet& codelet_;
-      std::shared_ptr<moving_work_of<T, Dim>> work_; ///< tasks hold it too
-      std::optional<p2p_sides<T>> sides_;            ///< with the buffers of each task
-      double pairs_ = 0;                             ///< of a step, about; for StarPU's models
-      std::uint64_t number_ = 0;                     ///< of the next step
+      std::shared_ptr<moving_work<T, Dim>> work_; ///< tasks hold it too
+      std::optional<p2p_sides<T>> sides_;         ///< with the buffers of each task
+      double pairs_ = 0;                          ///< of a step, about; for StarPU's models
+      std::uint64_t number_ = 0;                  ///< of the next step
     };
   }
 }

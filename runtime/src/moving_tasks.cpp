@@ -14,39 +14,6 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    template <class T>
-    class moving_tasks : public p2p_codelet<T>
-    {
-    public:
-      moving_tasks(codelet::description const& what, kernel_type<T> const& of)
-          : p2p_codelet<T>(what, of)
-      {}
-
-    private:
-      [[nodiscard]] std::size_t argument_size() const override
-      {
-        return sizeof(moving_argument<T>);
-      }
-      void run(running_task const& task) const override
-      {
-        auto const& argument = static_cast<moving_argument<T> const&>(task.argument);
-        bool const is_on_gpu = task.on == implementation::cuda;
-        try
-        {
-          argument.step->run(task, argument, is_on_gpu ? nullptr : &this->cpu_kernels(task.on),
-                             is_on_gpu ? &this->gpu_kernels() : nullptr);
-        }
-        catch (error const& e)
-        {
-          throw error("near_field, step " + std::to_string(argument.number) + ": " + e.what(),
-                      e.kind(), e.code());
-        }
-      }
-    };
-  }
-
-  namespace
-  {
     /// The columns of a task.
     template <class T>
     struct task_columns
@@ -80,104 +47,125 @@ namespace nearfield::starpu::detail
       return {sides.is_one(), positions_of<T, Dim>(sides.targets()),
               positions_of<T, Dim>(sides.sources())};
     }
-  }
 
-  template <class T, int Dim>
-  void moving_work_of<T, Dim>::run(running_task const& task, moving_argument<T> const& argument,
-                                   p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu)
-  {
-    p2p_sides<T> const given = sides(starpu_task_get_current(), task.buffers);
-    if (given.targets().n == 0) return;
-    try
+    template <class T, int Dim>
+    class moving_tasks final : public p2p_codelet<T>
     {
-      if (on_gpu)
-        run_on_gpu(given, argument, *on_gpu, task.stream);
-      else
-        run_on_cpu(given, argument, *on_cpu);
-    }
-    catch (...)
-    {
-      // tasks that follow may read them before the failure is reported
-      if (!options_.accumulate) clear(given, on_gpu ? &task.stream : nullptr);
-      throw;
-    }
-  }
+    public:
+      moving_tasks(codelet::description const& what, kernel_type<T> const& of)
+          : p2p_codelet<T>(what, of)
+      {}
 
-  template <class T, int Dim>
-  void moving_work_of<T, Dim>::clear(p2p_sides<T> const& given,
-                                     cuda_stream const* gpu) const noexcept
-  {
-    try
-    {
-      for (T* const out : given.targets().columns[p2p_roles::out])
-        if (gpu)
-          nearfield::detail::device_clear(out, given.targets().n * sizeof(T), *gpu);
+    private:
+      using argument_type = moving_argument<T, Dim>;
+
+      [[nodiscard]] std::size_t argument_size() const override { return sizeof(argument_type); }
+
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<argument_type const&>(task.argument);
+        try
+        {
+          run_step(task, argument);
+        }
+        catch (error const& e)
+        {
+          throw error("near_field, step " + std::to_string(argument.number) + ": " + e.what(),
+                      e.kind(), e.code());
+        }
+      }
+
+      void run_step(running_task const& task, argument_type const& argument) const
+      {
+        auto const given = argument.step->sides(starpu_task_get_current(), task.buffers);
+        if (given.targets().n == 0) return;
+        bool const is_on_gpu = task.on == implementation::cuda;
+        try
+        {
+          if (is_on_gpu)
+            run_on_gpu(given, argument, task.stream);
+          else
+            run_on_cpu(given, argument, this->cpu_kernels(task.on));
+        }
+        catch (...)
+        {
+          // tasks that follow may read them before the failure is reported
+          if (!argument.step->options.accumulate) clear(given, is_on_gpu ? &task.stream : nullptr);
+          throw;
+        }
+      }
+
+      static void clear(p2p_sides<T> const& given, cuda_stream const* gpu) noexcept
+      {
+        try
+        {
+          for (T* const out : given.targets().columns[p2p_roles::out])
+            if (gpu)
+              nearfield::detail::device_clear(out, given.targets().n * sizeof(T), *gpu);
+            else
+              std::fill_n(out, given.targets().n, T(0));
+        }
+        catch (...)
+        {
+          // a GPU that fails here runs nothing any more
+        }
+      }
+
+      void run_on_gpu(p2p_sides<T> const& given, argument_type const& argument,
+                      cuda_stream stream) const
+      {
+        moving_work<T, Dim> const& work = *argument.step;
+        auto const& tree = work.points->on_gpu(stream, argument.round, points_of<T, Dim>(given));
+        nearfield::detail::cuda_step<T> const step{
+            "near_field",
+            stream,
+            this->gpu_kernels(),
+            argument.k,
+            argument.is_singular,
+            work.form_case_of(given.n_rhs()),
+            {.accumulate = work.options.accumulate, .form = work.options.form}};
+        task_columns<T> const of(given);
+        nearfield::detail::cuda_set<T> const sources{of.y, of.q, of.out};
+        if (given.is_one())
+          step.run_sorted(tree.on_device(), tree.size(), sources, sources);
         else
-          std::fill_n(out, given.targets().n, T(0));
-    }
-    catch (...)
-    {
-      // a GPU that fails here runs nothing any more
-    }
+          step.run_sorted(tree.on_device(), tree.size(), {of.x, {}, of.out}, {of.y, of.q, {}});
+      }
+
+      static void run_on_cpu(p2p_sides<T> const& given, argument_type const& argument,
+                             p2p_kernels<T> const& kernels)
+      {
+        moving_work<T, Dim> const& work = *argument.step;
+        task_workers on;
+        auto const tree = work.points->on_host(on, argument.round, points_of<T, Dim>(given));
+        bool const is_mutual = work.form_on_cpu() == pair_form::mutual;
+        nearfield::detail::list_step<T> const step{&on,
+                                                   is_mutual ? kernels.mutual : kernels.one_sided,
+                                                   argument.k,
+                                                   argument.tests_for_zero,
+                                                   given.n_rhs(),
+                                                   is_mutual,
+                                                   {.accumulate = work.options.accumulate}};
+        task_columns<T> const of(given);
+        if (given.is_one())
+          step.run_sorted(tree->target_order(), tree->targets(),
+                          is_mutual ? tree->half_interactions() : tree->interactions(), of.x, of.q,
+                          of.out);
+        else
+          step.run_sorted(tree->target_order(), tree->source_order(), tree->targets(),
+                          tree->interactions(), of.x, of.y, of.q, of.out);
+      }
+    };
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::run_on_gpu(p2p_sides<T> const& given,
-                                          moving_argument<T> const& argument,
-                                          cuda_kernels<T> const& kernels, cuda_stream stream) const
-  {
-    auto const& tree = points->on_gpu(stream, argument.round, points_of<T, Dim>(given));
-    nearfield::detail::cuda_step<T> const step{
-        "near_field",
-        stream,
-        kernels,
-        argument.k,
-        argument.is_singular,
-        form_case_of(given.n_rhs()),
-        {.accumulate = options_.accumulate, .form = options_.form}};
-    task_columns<T> const of(given);
-    nearfield::detail::cuda_set<T> const sources{of.y, of.q, of.out};
-    if (has_one_set())
-      step.run_sorted(tree.on_device(), tree.size(), sources, sources);
-    else
-      step.run_sorted(tree.on_device(), tree.size(), {of.x, {}, of.out}, {of.y, of.q, {}});
-  }
-
-  template <class T, int Dim>
-  void moving_work_of<T, Dim>::run_on_cpu(p2p_sides<T> const& given,
-                                          moving_argument<T> const& argument,
-                                          p2p_kernels<T> const& kernels) const
-  {
-    task_workers on;
-    auto const tree = points->on_host(on, argument.round, points_of<T, Dim>(given));
-    bool const is_mutual = form_on_cpu() == pair_form::mutual;
-    nearfield::detail::list_step<T> const step{&on,
-                                               is_mutual ? kernels.mutual : kernels.one_sided,
-                                               argument.k,
-                                               argument.tests_for_zero,
-                                               given.n_rhs(),
-                                               is_mutual,
-                                               {.accumulate = options_.accumulate}};
-    task_columns<T> const of(given);
-    if (has_one_set())
-      step.run_sorted(tree->target_order(), tree->targets(),
-                      is_mutual ? tree->half_interactions() : tree->interactions(), of.x, of.q,
-                      of.out);
-    else
-      step.run_sorted(tree->target_order(), tree->source_order(), tree->targets(),
-                      tree->interactions(), of.x, of.y, of.q, of.out);
-  }
-
-  template <class T>
   starpu_codelet& moving_codelet(kernel_type<T> const& k, backend_set backends)
   {
-    return p2p_codelet<T>::template of<moving_tasks<T>>("near_field", k, backends);
+    return p2p_codelet<T>::template of<moving_tasks<T, Dim>>("near_field", k, backends);
   }
 
-  template class moving_work_of<float, 2>;
-  template class moving_work_of<float, 3>;
-  template class moving_work_of<double, 2>;
-  template class moving_work_of<double, 3>;
-  template starpu_codelet& moving_codelet(kernel_type<float> const&, backend_set);
-  template starpu_codelet& moving_codelet(kernel_type<double> const&, backend_set);
+  template starpu_codelet& moving_codelet<float, 2>(kernel_type<float> const&, backend_set);
+  template starpu_codelet& moving_codelet<float, 3>(kernel_type<float> const&, backend_set);
+  template starpu_codelet& moving_codelet<double, 2>(kernel_type<double> const&, backend_set);
+  template starpu_codelet& moving_codelet<double, 3>(kernel_type<double> const&, backend_set);
 }
