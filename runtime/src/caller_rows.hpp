@@ -18,13 +18,19 @@
 
 namespace nearfield::starpu::detail
 {
-  struct caller_rows_argument : task_argument
+  /// Of tasks over pieces.
+  struct pieces_argument : task_argument
+  {
+    int worker = -1; ///< the only one; -1: any
+    std::size_t n_pieces = 0;
+    int shift = 0; ///< a piece has 2^shift rows; the last one has what is left
+  };
+
+  struct caller_rows_argument : pieces_argument
   {
     bool to_caller = false; ///< or from it
     bool clears = true;     ///< the pieces, before it writes them
-    int worker = -1;        ///< the only one; -1: any
-    std::size_t n_pieces = 0;
-    int n_columns = 0, shift = 0;     ///< a piece has 2^shift rows; the last one has what is left
+    int n_columns = 0;
     index_type const* list = nullptr; ///< in the memory of the GPU; null: a buffer has the list
     /// own points whose data the task reads or writes, and these data; none: there is no task
     std::vector<nearfield::detail::point_interval> points;
@@ -40,13 +46,11 @@ namespace nearfield::starpu::detail
 
   /// Columns that the caller has pinned, which cross the bus from there, or to it.
   template <class T>
-  struct pinned_columns_argument : task_argument
+  struct pinned_columns_argument : pieces_argument
   {
     std::optional<strided<T const, run_time_columns>> from; ///< to the pieces, or
     std::optional<strided<T, run_time_columns>> to;         ///< from there
-    std::size_t first_piece = 0, n_pieces = 0;
-    int shift = 0;   ///< as of caller_rows_argument
-    int worker = -1; ///< the same
+    std::size_t first_piece = 0;
   };
 
   /// Copies pieces from pinned columns, or to them. Buffers: the pieces, and what orders deliveries.

@@ -98,7 +98,7 @@ namespace nearfield::detail
   {
     std::size_t const n = plan.inner.size();
     // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-    group_places made{plan.by_priority, std::vector<int>(n, -1)};
+    group_places made{plan.by_priority, std::vector<int>(n, -1), std::vector<std::size_t>(n, 0)};
     if (made.order.empty())
     {
       made.order.resize(n);
@@ -118,9 +118,12 @@ namespace nearfield::detail
       {
         turn[on_gpus[i]] = i - first;
         made.worker[on_gpus[i]] = workers[(i - first) % workers.size()];
+        made.gpu[on_gpus[i]] = k - 1;
       }
       first = end;
     }
+    for (std::size_t g = 1; g < n; ++g)
+      if (made.worker[g] < 0) made.gpu[g] = made.gpu[g - 1];
     // each GPU has its first one early
     std::ranges::stable_sort(made.order, {}, [&](std::size_t g) { return turn[g]; });
     return made;

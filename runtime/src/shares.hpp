@@ -74,6 +74,8 @@ namespace nearfield::detail
   {
     std::vector<std::size_t> order; ///< in which they are submitted
     std::vector<int> worker;        ///< of each; -1: any
+    /// of each, counted from 0; of one for CPU workers that of the group before
+    std::vector<std::size_t> gpu;
   };
 
   /// Gives each of several GPUs groups of its own, neighbours since those share sources: a scheduler would give two to

@@ -120,32 +120,17 @@ namespace nearfield::starpu::detail
     take_x = rows(n_x());
     take_q = rows(n_q());
     give = rows(n_out());
-    // of a group; what CPU workers compute comes through that of the group before
-    std::size_t gpu = 0;
-    auto const look_at_group = [&](std::size_t g)
-    {
-      if (workers.size() == 1 || g >= groups.size() || placed.worker[g] < 0) return;
-      auto const device = [](int worker)
-      {
-        return starpu_worker_get_devid(worker);
-      };
-      gpu = static_cast<std::size_t>(std::ranges::find(workers, device(placed.worker[g]), device) -
-                                     workers.begin());
-    };
     std::size_t g = 0;
     for (std::size_t c = 0; c < sources.size(); ++c)
     {
       auto const& chunk = plan.source_chunks[c];
       while (g + 1 < groups.size() && plan.targets[g].end <= chunk.begin) ++g;
-      look_at_group(g);
+      std::size_t const gpu = placed.gpu[g];
       if (is_local) take_x[gpu].add(chunk, sources[c].x);
       take_q[gpu].add(chunk, sources[c].q.front());
     }
     for (g = 0; g < groups.size(); ++g)
-    {
-      look_at_group(g);
-      if (!groups[g].deliver) give[gpu].add(plan.targets[g], groups[g].out);
-    }
+      if (!groups[g].deliver) give[placed.gpu[g]].add(plan.targets[g], groups[g].out);
     bool is_first = true;
     for (caller_rows_argument& one : give)
     {

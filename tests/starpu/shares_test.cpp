@@ -306,6 +306,7 @@ namespace
     auto const on_two = place_groups(plan, {{0, {8, 9}}, {1, {10, 11}}});
     EXPECT_EQ(on_two.order, (groups{3, 0, 4, 1, 5, 2, 6}));
     EXPECT_EQ(on_two.worker, (workers{8, 9, 8, 10, 11, 10, -1}));
+    EXPECT_EQ(on_two.gpu, (groups{0, 0, 0, 1, 1, 1, 1})) << "the last one is for CPU workers";
     auto const on_four = place_groups(plan, {{0, {8}}, {1, {9}}, {2, {10}}, {3, {11}}});
     EXPECT_EQ(on_four.worker, (workers{8, 9, 9, 10, 11, 11, -1}));
     plan.by_priority.clear();
