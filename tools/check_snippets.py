@@ -6,7 +6,8 @@
 A region is what stands between two lines `// [name]` of an example or of a test below tests/docs, or between
 two lines `# [name]` of a project that tests/consumer configures; several pieces of one name in a file are one
 region. A block (```cpp, ```c++, ```cuda, ```cmake) of README.md, CONTRIBUTING.md or docs/*.md is the text of a
-region, but for white space and comments.
+region, but for white space and comments. The blocks of docs/tutorial.md, one after the other, are the files of its
+example.
 """
 
 import re
@@ -16,6 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 SOURCES = ("examples/*/*", "tests/docs/*", "tests/consumer/*/CMakeLists.txt")
+WHOLE = {"docs/tutorial.md": ("examples/06_in_your_starpu_program",
+                              ("screened.hpp", "CMakeLists.txt", "Makefile", "main.cpp"))}
+LANGUAGES = ("cpp", "c++", "cc", "cxx", "cuda", "cu", "cmake")
 MARKER = re.compile(r"^\s*(?://|#) \[([\w/]+)\]$")
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+]*)")
 
@@ -26,15 +30,15 @@ def essence(lines):
     return re.sub(r"\s", "", text)
 
 
-def blocks(path):
-    """[(line number, lines)] of the C++ blocks of a document"""
+def blocks(path, languages=LANGUAGES):
+    """[(line number, lines)] of the blocks of a document in these languages"""
     found, inside, language, lines = [], None, "", []
     for number, line in enumerate(path.read_text().split("\n"), 1):
         fence = FENCE.match(line)
         if inside is None and fence:
             inside, language, lines, begin = fence[1], fence[2].lower(), [], number
         elif inside is not None and line.strip() == inside:
-            if language in ("cpp", "c++", "cc", "cxx", "cuda", "cu", "cmake"):
+            if language in languages:
                 found.append((begin, lines))
             inside = None
         elif inside is not None:
@@ -99,6 +103,13 @@ def main():
                 else:
                     print(f"{path.relative_to(ROOT)}:{number}: this block is no region of a tested file")
                     good = False
+    for document, (folder, files) in WHOLE.items():
+        shown = [line for _, lines in blocks(ROOT / document, LANGUAGES + ("make",)) for line in lines]
+        there = [line for file in files for line in (ROOT / folder / file).read_text().split("\n")
+                 if not MARKER.match(line)]
+        if essence(shown) != essence(there):
+            print(f"{document}: its blocks, one after the other, are not {', '.join(files)} of {folder}")
+            good = False
     for text in texts.keys() - used:
         print(f"{texts[text]}: no document has this region")
         good = False
