@@ -74,7 +74,7 @@ namespace bench
   }
 
   /// Reports `of_bound`, the bound over the time measured, and the bound's kind in the label, behind `label`. Google
-  /// Benchmark knows the time, so this is a rate to it, and its console adds "/s".
+  /// Benchmark knows the time, so this is a rate to it.
   inline void report_bound(benchmark::State& state, bound const& least, std::string label = {})
   {
     state.counters["of_bound"] = benchmark::Counter(

@@ -61,6 +61,27 @@ namespace nearfield::test
       EXPECT_EXIT(run(row({right[0], wrong, right[2]})), testing::ExitedWithCode(1), "") << wrong;
   }
 
+  TEST(readable, rates_shares_and_small_numbers)
+  {
+    using benchmark::Counter;
+    benchmark::BenchmarkReporter::Run row;
+    row.report_label = "bound by fma";
+    row.counters = {{"pairs/s", Counter(3e9, Counter::kIsRate)},
+                    {"of_bound", Counter(0.8, Counter::kIsRate)},
+                    {"max_relative_error", Counter(7.968e-16)},
+                    {"no_error", Counter(0)},
+                    {"workers", Counter(4)}};
+    auto const shown = bench::readable(row);
+    EXPECT_EQ(shown.report_label, "bound by fma, max_relative_error 8e-16");
+    ASSERT_EQ(shown.counters.size(), 4);
+    EXPECT_EQ(shown.counters.at("pairs").value, 3e9);
+    EXPECT_EQ(shown.counters.at("pairs").flags, Counter::kIsRate);
+    EXPECT_EQ(shown.counters.at("of_bound").value, 0.8);
+    EXPECT_EQ(shown.counters.at("of_bound").flags, Counter::kDefaults);
+    EXPECT_EQ(shown.counters.at("no_error").value, 0);
+    EXPECT_EQ(shown.counters.at("workers").value, 4);
+  }
+
   TEST(run_benchmarks, fails_where_a_row_is_wrong)
   {
     EXPECT_EXIT(run(right), testing::ExitedWithCode(0), "");
