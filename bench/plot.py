@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Draws the figures of docs/figures from the JSON files of bench/results.
 
-    bench/plot.py            write docs/figures/*.svg
-    bench/plot.py --check    are they what the JSON files give? Exit status: 0 yes, 1 no, 77 no matplotlib
+    bench/plot.py              write docs/figures/*.svg
+    bench/plot.py --check      are they what the JSON files give? Exit status: 0 yes, 1 no, 77 no matplotlib
+    bench/plot.py FILE.json... write the figures of your own runs (build/bench/bin/p2p_bench.json) to --out, or beside
+                               the first file. Exit status 1 if they have the rows of no figure
 
 A figure whose rows no file has is skipped, with the command that makes them. Every point is a median
 over the repetitions of one run, and a ratio compares two medians of the same run. The same files and
@@ -27,7 +29,7 @@ except ImportError:
     print("SKIPPED: no matplotlib (Debian: python3-matplotlib)")
     sys.exit(77)
 
-from figures import kokkos, p2p, scale, search, starpu
+from figures import kokkos, p2p, results, scale, search, starpu
 from figures.results import Missing
 from figures.style import STYLE
 
@@ -47,14 +49,13 @@ def drawn(figure):
     return hashlib.sha256("\n".join(sorted(filter(None, content))).encode()).hexdigest()
 
 
-def svg(figure, name):
+def svg(figure, path):
     """The bytes of the file, which name what drew it and carry the hash."""
-    path = FIGURES / f"{name}.svg"
     with_fonts = f"matplotlib {matplotlib.__version__}, FreeType {ft2font.__freetype_version__}"
     digest = drawn(figure)
     buffer = BytesIO()
     figure.savefig(buffer, format="svg", metadata={
-        "Date": None, "Title": name, "Creator": f"bench/plot.py, {with_fonts}", "Description": f"drawn {digest}"})
+        "Date": None, "Title": path.stem, "Creator": f"bench/plot.py, {with_fonts}", "Description": f"drawn {digest}"})
     pyplot.close(figure)
     return path, buffer.getvalue(), with_fonts, digest
 
@@ -88,23 +89,31 @@ def check(path, content, with_fonts, digest):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE.json", help="your own runs")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of their figures")
     arguments = parser.parse_args()
-    good, files = True, set()
-    FIGURES.mkdir(exist_ok=True)
+    results.own_files += [path.resolve() for path in arguments.files]
+    folder = arguments.out or (results.own_files[0].parent if results.own_files else FIGURES)
+    good, files, skipped = True, set(), []
+    folder.mkdir(exist_ok=True)
     matplotlib.rcdefaults()
     with matplotlib.rc_context(STYLE):
         for draw in ALL:
             try:
-                figure = svg(draw(), draw.__name__)
+                figure = svg(draw(), folder / f"{draw.__name__}.svg")
             except Missing as missing:
-                print(f"{draw.__name__}: SKIPPED, no file of bench/results has its rows; made by: {missing}")
+                skipped.append(f"{draw.__name__}: SKIPPED, no file has its rows; made by: {missing}")
                 continue
             files.add(figure[0])
             if arguments.check:
                 good = check(*figure) and good
             else:
                 figure[0].write_bytes(figure[1])
-                print(f"{figure[0].relative_to(ROOT)}: written")
+                print(f"{figure[0]}: written")
+    if not (results.own_files and files):
+        print("\n".join(skipped))
+    if results.own_files:
+        sys.exit(0 if files else 1)
     for path in sorted(set(FIGURES.glob("*.svg")) - files):
         print(f"{path.relative_to(ROOT)}: no figure of bench/plot.py; remove it")
         good = False

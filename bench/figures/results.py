@@ -29,7 +29,7 @@ class Run:
     def __init__(self, path):
         path = Path(path)
         content = json.loads(path.read_text())
-        self.file, self.context = path.name, content["context"]
+        self.file, self.context = path, content["context"]
         repetitions, aggregates, deviations = defaultdict(lambda: defaultdict(list)), {}, {}
         for entry in content["benchmarks"]:
             if entry.get("error_occurred"):
@@ -82,13 +82,17 @@ class Run:
         return re.split(r",| \d+ cores", self.machine())[0]
 
     def source(self):
-        return f"bench/results/{self.file}, commit {self.context.get('commit', 'unknown')}"
+        file = self.file.relative_to(RESULTS.parent.parent) if RESULTS in self.file.parents else self.file.name
+        return f"{file}, commit {self.context.get('commit', 'unknown')}"
+
+
+own_files = []  # drawn in place of bench/results
 
 
 def runs(executable):
     """The files that a benchmark has written, in the order of their names."""
     found = []
-    for path in sorted(RESULTS.glob("*.json")):
+    for path in own_files or sorted(RESULTS.glob("*.json")):
         context = json.loads(path.read_text()).get("context", {})
         if Path(context.get("executable", "")).name == executable:
             found.append(Run(path))

@@ -52,8 +52,9 @@ def step_on_workers():
               ("uniform_32^3x64-one_over_r_slower-f32", "2.1e6 points, 1/r, f32, on a GPU made slow by a kernel that"
                " repeats its work")]
     run = next(iter(runs("starpu_shares_bench")), None)
-    machine = run.file.removesuffix("starpu_shares.json") if run else ""
-    recorded = [RESULTS / f"{machine}starpu_shares-{row.replace('^', '_')}.tasks.json" for row, _ in panels]
+    machine = run.file.name.removesuffix("starpu_shares.json") if run else ""
+    folder = run.file.parent if run else RESULTS
+    recorded = [folder / f"{machine}starpu_shares-{row.replace('^', '_')}.tasks.json" for row, _ in panels]
     if not run or not all(path.exists() for path in recorded):
         raise Missing("NEARFIELD_RECORDINGS=bench/results " + benchmark("build/cuda/bin/starpu_shares_bench")
                       + ", and MACHINE- before the names of *.tasks.json")
