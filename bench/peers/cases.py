@@ -64,6 +64,21 @@ def sums(quick):
     return [Problem(f"1/r, all pairs of {n}", uniform(n))]
 
 
+def crystal(n_cells, cutoff, lattice_constant=3.52):
+    """fcc nickel, in A, in a periodic cube of n_cells^3 cells."""
+    corners = np.stack(np.meshgrid(*[np.arange(n_cells)] * 3, indexing="ij"), axis=-1).reshape(-1, 1, 3)
+    basis = np.array([[0, 0, 0], [0, .5, .5], [.5, 0, .5], [.5, .5, 0]])
+    return Problem(f"fcc Ni, {4 * n_cells ** 3} atoms, {cutoff} A",
+                   lattice_constant * (corners + basis).reshape(-1, 3), cutoff, lattice_constant * n_cells)
+
+
+def crystals(quick):
+    if quick:
+        return [crystal(5, 3), crystal(5, 8)]
+    # the first is smaller than two cutoffs
+    return [crystal(3, 8)] + [crystal(n, cutoff) for n in (5, 10, 20, 30) for cutoff in (3, 5, 8)]
+
+
 def trees(quick):
     return [Problem(f"tree of {n:.0e} points".replace("e+0", "e"), uniform(n)) for n in
             ([2000] if quick else [1_000_000])]
@@ -74,10 +89,11 @@ class Method:
     """One setting of a package."""
     settings: str
     run: Callable            # the timed part: from points to its result
-    output: str              # half, full: pairs; sums; tree
+    output: str              # half, full: pairs; ijS, ijdDS: ASE's letters, full; sums; tree
     precision: str = "f64"   # of its arithmetic, and so of nearfield's beside it
     pairs: Callable = lambda found: found  # the (i, j) of its result
     tolerance: float = 0.0   # of distances relative to the cutoff, or of sums relative to their terms
+    way: str = ""            # the fastest setting of each way to call a package has a row
 
 
 def checksum(i, j, directed):
@@ -149,6 +165,21 @@ def check_rows(problem, found, output, samples=20):
         row = list(j[i == p]) + ([] if output == "full" else list(i[j == p]))
         if sorted(row) != sorted(near):
             return f"point {p} has {len(row)} neighbours in place of {len(near)}"
+    return ""
+
+
+def check_images(problem, found):
+    """What is wrong with S, D and d of pairs, or ''. `found` has a column for each letter: D = x_j - x_i + S L."""
+    for begin in range(0, len(found["i"]), 1 << 18):
+        some = {letter: column[begin:begin + (1 << 18)] for letter, column in found.items()}
+        x = problem.x("f64")
+        d = x[some["j"]] - x[some["i"]] + some["S"] * problem.period
+        r = np.sqrt(np.einsum("ij,ij->i", d, d))
+        if not (r < problem.cutoff).all():
+            return "a shift to an image beyond the cutoff"
+        for letter, expected in (("D", d), ("d", r)):
+            if letter in some and not np.allclose(some[letter], expected, rtol=0, atol=1e-12 * problem.period):
+                return f"a wrong {letter}"
     return ""
 
 

@@ -1,6 +1,6 @@
 """measure.py PACKAGE LIBRARY THREADS [--quick]: the rows of one package, as JSON.
 
-Each setting of the package runs once; the fastest one then takes turns with nearfield. Problems of more than 1e5
+Each setting of the package runs once; the fastest one then takes turns with nearfield. Problems of more than MANY
 points take the setting that was the fastest on the first one. Times are from points in
 memory to the result in memory, with what is built on the way. On one core they are processor time, since the machine
 may be shared; otherwise wall clock. The first call of everything is on a small problem and not timed: it compiles.
@@ -16,6 +16,8 @@ from statistics import median
 
 ENOUGH_S = 20  # a package that took that long for a problem is not asked again
 SLOW_S = 0.3   # for 1e5 points: 1e6 with a hundred times the pairs would take half a minute a call
+IMAGES = "ijS", "ijdDS"
+MANY = 200_000 # of these points, a slow package is not asked, and other settings than the fastest are left out
 
 
 def timed(run, clock, forget=lambda: None):
@@ -36,6 +38,12 @@ def check(problem, method, result, ours):
         order, leaves, largest, max_leaf_size = method.pairs(result)
         return cases.check_tree(problem, order, largest, max_leaf_size), leaves, None
     found = method.pairs(result)
+    if method.output in IMAGES:
+        with ours.awake():
+            expected = ours.columns(ours.images(problem, method.output))
+        wrong = cases.check_images(problem, found) or cases.check_images(problem, expected)
+        wrong = wrong or cases.check_pairs(problem, (found["i"], found["j"]), (expected["i"], expected["j"]), "full")
+        return wrong, len(found["i"]), None
     with ours.awake():
         expected = ours.pairs(ours.search(problem, method.output == "full", method.precision), problem.n)
     wrong = cases.check_pairs(problem, found, expected, method.output, method.tolerance)
@@ -47,21 +55,24 @@ def our_method(problem, method, ours):
         return lambda: ours.one_over_r(problem, method.precision)
     if method.output == "tree":
         return lambda: ours.tree(problem, 64)
+    if method.output in IMAGES:
+        return lambda: ours.images(problem, method.output)
     return lambda: ours.search(problem, method.output == "full", method.precision)
 
 
 def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
-    """A row for each output of the package: its fastest setting beside ours. `chosen` has those of earlier problems."""
+    """A row for each output of the package and each way to call it: its fastest setting beside ours. `chosen` has those
+    of earlier problems."""
     import cases
     rows = []
     outputs = {}
     for method, warm_up in zip(package.methods(problem, ours), package.methods(small, ours)):
-        key = method.output, method.precision
-        if problem.n > 100_000 and chosen.get(key, method.settings) != method.settings:
+        key = method.output, method.precision, method.way
+        if problem.n > MANY and chosen.get(key, method.settings) != method.settings:
             continue
         warm_up.run()
         outputs.setdefault(key, []).append(method)
-    for (output, precision), methods in outputs.items():
+    for (output, precision, way), methods in outputs.items():
         row = {"problem": problem.name, "output": output, "precision": precision, "threads": ours.threads}
         tried = []
         for method in methods:
@@ -75,12 +86,13 @@ def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
                 break
         else:
             first, best = min(tried, key=lambda pair: pair[0])
-            chosen.setdefault((output, precision), best.settings)
+            chosen.setdefault((output, precision, way), best.settings)
             our_run = our_method(problem, best, ours)
             wrong = ""
-            if output in ("half", "full"):
+            if output in ("half", "full", *IMAGES):
                 with ours.awake():
-                    wrong = cases.check_rows(problem, ours.pairs(our_run(), problem.n), output)
+                    wrong = cases.check_rows(problem, ours.pairs(our_run(), problem.n),
+                                             "half" if output == "half" else "full")
             if wrong:
                 rows.append(row | {"wrong": "nearfield: " + wrong})
                 continue
@@ -122,8 +134,8 @@ def main():
         import gpu
         ours = gpu.OnGpu(library)
     problems = getattr(cases, package.KIND)(quick)
-    small = {"searches": cases.searches, "sums": cases.sums, "trees": cases.trees}[package.KIND](True)
-    if package.KIND == "searches":
+    small = getattr(cases, package.KIND)(True)
+    if package.KIND in ("searches", "crystals"):
         ours.start()
     rows, chosen = [], {}
     for problem in problems:
@@ -131,7 +143,7 @@ def main():
         clock = time.process_time if threads == 1 and not on_gpu else time.perf_counter
         try:
             slowest = max((row.get("seconds", 0) for row in rows), default=0)
-            if problem.n > 100_000 and slowest > SLOW_S:
+            if problem.n > MANY and slowest > SLOW_S:
                 raise TimeoutError(f"left out: 1e5 points took {slowest:.2g} s")
             rows += rows_of(package, problem, like, ours, clock, chosen)
         except Exception as e:  # what a package throws is its row

@@ -12,6 +12,12 @@ class PairList(ctypes.Structure):
                 ("offsets", ctypes.c_void_p)]
 
 
+class ImageList(ctypes.Structure):
+    _fields_ = [("n_pairs", ctypes.c_uint64), ("i", ctypes.c_void_p), ("j", ctypes.c_void_p),
+                ("S", ctypes.c_void_p * 3), ("d", ctypes.c_void_p), ("D", ctypes.c_void_p * 3)]
+    offsets = None
+
+
 def _array(address, n, dtype):
     if n == 0:
         return np.empty(0, dtype)
@@ -40,7 +46,8 @@ class Nearfield:
 
     def bound(self, problem, output, precision, size):
         """The least seconds of these cores: for sums by their arithmetic, otherwise by memory. `size`: pairs of a list."""
-        written = {"half": 8 * size, "full": 4 * size + 8 * problem.n, "tree": 4 * problem.n, "sums": 0}[output]
+        written = {"half": 8 * size, "full": 4 * size + 8 * problem.n, "ijS": 20 * size, "ijdDS": 52 * size,
+                   "tree": 4 * problem.n, "sums": 0}[output]
         read = 3 * problem.n * np.dtype(problem.dtype(precision)).itemsize
         pairs = problem.n * (problem.n - 1) if output == "sums" else 0
         return self.lib.peers_bound(ctypes.c_int(self.threads), ctypes.c_double(read + written),
@@ -50,7 +57,7 @@ class Nearfield:
         function = getattr(self.lib, "peers_" + name)
         function.restype = ctypes.c_bool
         if not function(*args):
-            raise RuntimeError(self.lib.peers_problem().decode())
+            raise RuntimeError("nearfield: " + self.lib.peers_problem().decode())
 
     def forget(self):
         self.lib.peers_forget()
@@ -85,6 +92,25 @@ class Nearfield:
             return _array(found.i, found.n_pairs, np.uint32), j
         offsets = _array(found.offsets, n + 1, np.uint64)
         return np.repeat(np.arange(n, dtype=np.uint32), np.diff(offsets.astype(np.int64))), j
+
+    def images(self, problem, output):
+        """An opaque list, for pairs() and columns(): i, j and S, with ijdDS also d and D."""
+        x, out = problem.x("f64"), ImageList()
+        self._call("images", x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
+                   ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period),
+                   ctypes.c_bool(output == "ijdDS"), ctypes.c_int(self.threads), ctypes.byref(out))
+        return out
+
+    def columns(self, found):
+        """The columns of images(), by letter; valid until the next call."""
+        def of(address, dtype):
+            return _array(address, found.n_pairs, dtype)
+        columns = {"i": of(found.i, np.uint32), "j": of(found.j, np.uint32),
+                   "S": np.stack([of(column, np.int32) for column in found.S], axis=1)}
+        if found.d:
+            columns |= {"d": of(found.d, np.float64),
+                        "D": np.stack([of(column, np.float64) for column in found.D], axis=1)}
+        return columns
 
     def nanoflann(self, problem, leaf_size):
         x, out = problem.x("f64"), PairList()

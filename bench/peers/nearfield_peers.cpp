@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <any>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -46,6 +47,17 @@ namespace
     void const* i;
     void const* j;
     std::uint64_t const* offsets;
+  };
+
+  /// Pairs (i[p], j[p]) with the images of j: x_j - x_i + S L is D, and d its length; d and D may be null.
+  struct image_list
+  {
+    std::uint64_t n_pairs;
+    void const* i;
+    void const* j;
+    void const* shifts[3];
+    void const* distance;
+    void const* displacements[3];
   };
 
   std::string the_problem;
@@ -129,6 +141,65 @@ namespace
 #endif
   }
 
+  /// Calls f(begin, end) for n values, on that many threads.
+  template <class F>
+  void on_threads(int threads, std::size_t n, F const& f)
+  {
+    std::vector<std::jthread> workers;
+    for (int t = 1; t < threads; ++t)
+      workers.emplace_back([=, &f] { f(n * t / threads, n * (t + 1) / threads); });
+    f(0, n / threads);
+  }
+
+  struct images
+  {
+    nf::coo<double, 3> pairs;
+    std::array<nf::page_array<std::int32_t>, 3> shifts;
+  };
+
+  /// nearfield lists i, j, r2 and x_i - x_j; S and the rest are made of them. Points lie in the box.
+  void search_images(double const* xyz, std::size_t n, double cutoff, double period, bool geometry,
+                     int threads, image_list& out)
+  {
+    nf::cell_list const cells{points(xyz, n), cutoff, box<double>(period)};
+    nf::to_coo what;
+    what.which = nf::pairs::full;
+    what.distances = what.displacements = geometry;
+    images& found = keep(images{});
+    if (threads == 1) found.pairs = radius_search(nf::simd, cells, what);
+#ifdef PEERS_HAVE_STARPU
+    if (threads > 1)
+    {
+      nf::starpu::cpu_workers workers(tasks->starpu);
+      found.pairs = radius_search(nf::simd.with(workers), cells, what);
+    }
+#endif
+    std::size_t const n_pairs = found.pairs.size();
+    auto const *const i = found.pairs.i.data(), *const j = found.pairs.j.data();
+    for (auto& column : found.shifts) column.resize(n_pairs);
+    on_threads(threads, n_pairs,
+               [&](std::size_t begin, std::size_t end)
+               {
+                 for (std::size_t p = begin; p < end; ++p)
+                   for (std::size_t axis = 0; axis < 3; ++axis)
+                   {
+                     double const d = xyz[3 * j[p] + axis] - xyz[3 * i[p] + axis];
+                     found.shifts[axis][p] = (d < -period / 2) - (d > period / 2);
+                   }
+                 if (!geometry) return;
+                 for (auto& column : found.pairs.displacements)
+                   for (std::size_t p = begin; p < end; ++p) column[p] = -column[p];
+                 for (std::size_t p = begin; p < end; ++p)
+                   found.pairs.r2[p] = std::sqrt(found.pairs.r2[p]);
+               });
+    out = {n_pairs, i, j, {}, geometry ? found.pairs.r2.data() : nullptr, {}};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+    {
+      out.shifts[axis] = found.shifts[axis].data();
+      out.displacements[axis] = found.pairs.displacements[axis].data();
+    }
+  }
+
   /// phi_i += sum_j q_j / |x_i - x_j|: on one core in the mutual form, on several one-sided, each for its targets.
   template <class T>
   void one_over_r(T const* const* columns, T const* q, T* phi, std::size_t n, int threads)
@@ -138,18 +209,16 @@ namespace
     if (threads == 1)
       return nf::p2p_inner_mutual(nf::simd, nf::one_over_r<>{}, x, charges,
                                   nf::soa<T, 1>({phi}, n));
-    std::vector<std::jthread> workers;
-    for (int t = 0; t < threads; ++t)
-      workers.emplace_back(
-          [=]
-          {
-            std::size_t const begin = n * t / threads, size = n * (t + 1) / threads - begin;
-            nf::soa<T const, 3> const targets(
-                {columns[0] + begin, columns[1] + begin, columns[2] + begin}, size);
-            // the pair of a target with itself adds nothing: 1/r is singular
-            nf::p2p_outer(nf::simd, nf::one_over_r<>{}, targets, x, charges,
-                          nf::soa<T, 1>({phi + begin}, size));
-          });
+    on_threads(threads, n,
+               [=](std::size_t begin, std::size_t end)
+               {
+                 std::size_t const size = end - begin;
+                 nf::soa<T const, 3> const targets(
+                     {columns[0] + begin, columns[1] + begin, columns[2] + begin}, size);
+                 // the pair of a target with itself adds nothing: 1/r is singular
+                 nf::p2p_outer(nf::simd, nf::one_over_r<>{}, targets, x, charges,
+                               nf::soa<T, 1>({phi + begin}, size));
+               });
   }
 
   template <class T>
@@ -261,6 +330,13 @@ PEERS_API void peers_pause([[maybe_unused]] bool pause)
   }
 PEERS_SEARCH(f32, float)
 PEERS_SEARCH(f64, double)
+
+/// Full pairs in a periodic box with the images of j.
+PEERS_API bool peers_images(double const* xyz, std::size_t n, double cutoff, double period,
+                            bool geometry, int threads, image_list* out)
+{
+  return guarded([&] { search_images(xyz, n, cutoff, period, geometry, threads, *out); });
+}
 
 /// Half pairs by nanoflann, which is C++ and so is called from here.
 PEERS_API bool peers_nanoflann(double const* xyz, std::size_t n, double cutoff, int leaf_size,

@@ -37,6 +37,15 @@ def brute_force(problem, full):
     return np.nonzero(near if full else np.triu(near))
 
 
+def images(problem, letters):
+    i, j = brute_force(problem, True)
+    x = problem.x("f64")
+    shifts = -np.round((x[j] - x[i]) / problem.period).astype(int)
+    vectors = x[j] - x[i] + shifts * problem.period
+    found = {"i": i, "j": j, "S": shifts, "D": vectors, "d": np.linalg.norm(vectors, axis=1)}
+    return {letter: found[letter].copy() for letter in letters}
+
+
 class Ours:
     """nearfield, by brute force."""
     threads = 1
@@ -45,6 +54,12 @@ class Ours:
         return brute_force(problem, full)
 
     def pairs(self, found, n):
+        return (found["i"], found["j"]) if isinstance(found, dict) else found
+
+    def images(self, problem, output):
+        return images(problem, output)
+
+    def columns(self, found):
         return found
 
     def one_over_r(self, problem, precision):
@@ -74,6 +89,8 @@ def package(output, change=lambda found: found, **options):
     """A double: brute force, and what `change` makes of it."""
     def methods(problem, ours):
         def run():
+            if output in measure.IMAGES:
+                return change(images(problem, output))
             if output == "sums":
                 return change(Ours().one_over_r(problem, "f64"))
             return change(brute_force(problem, output == "full"))
@@ -146,6 +163,31 @@ class PeersTest(unittest.TestCase):
             return found[0][1:], found[1][1:]
         near = cases.Problem("few", cases.uniform(20), 0.9)  # every point is looked at
         self.assert_wrong(rows(package("half", blind), near, BlindOurs()), "nearfield: point")
+
+    def test_images(self):
+        def spoilt(letter, add):
+            def spoil(found):
+                found[letter][7] += add
+                return found
+            return rows(package("ijdDS", spoil), PERIODIC)
+        for output in ("ijS", "ijdDS"):
+            self.assert_right(rows(package(output), PERIODIC))
+            short = package(output, lambda found: {letter: column[1:] for letter, column in found.items()})
+            self.assert_wrong(rows(short, PERIODIC), "in place of")
+        self.assert_wrong(spoilt("S", 1), "an image beyond the cutoff")
+        self.assert_wrong(spoilt("D", 1e-9), "a wrong D")
+        self.assert_wrong(spoilt("d", 1e-9), "a wrong d")
+
+    def test_ways_to_call_a_package_have_a_row_each(self):
+        def methods(problem, ours):
+            for way in ("eager", "prepared"):
+                yield cases.Method(way, lambda: brute_force(problem, True), "full", way=way)
+        self.assertEqual([row["settings"] for row in rows(types.SimpleNamespace(methods=methods), SMALL)],
+                         ["eager", "prepared"])
+
+    def test_what_nearfield_refuses_is_its_own(self):
+        row = {"package": "none", "threads": 1, "skipped": "nearfield: a period is too small"}
+        self.assertIn("| nearfield: a period", compare.table([row]))
 
     def test_sums(self):
         self.assert_right(rows(package("sums", tolerance=1e-13), SUMS))

@@ -1,11 +1,12 @@
 """nvalchemi-toolkit-ops: cells in Warp, called through PyTorch. Its result is a matrix of neighbours, with as many
-columns as the longest row has, given here; or a list made of it. It always has the shifts of images too."""
+columns as the longest row has, given here; or a list made of it. It always has the shifts of images too. Eager calls
+are a row, and calls with a state prepared before the clock starts are another."""
 
 from importlib.metadata import version as version_of
 
 import torch  # needed here; requirements.txt has it not, for its size
 from cases import Method
-from nvalchemiops.torch.neighbors import neighbor_list
+from nvalchemiops.torch.neighbors import neighbor_list, prepare_neighbor_list
 
 KIND = "searches"
 
@@ -29,13 +30,24 @@ def methods(problem, ours):
             # by a search that is not timed
             width = ours.longest_row(problem, precision) + 8
             for as_list in (False, True):
-                def run(points=points, cell=cell, output=output, as_list=as_list, width=width):
-                    found = neighbor_list(points, problem.cutoff, cell=cell, pbc=pbc, method="cell_list",
-                                          half_fill=output == "half", return_neighbor_list=as_list,
-                                          max_neighbors=width)
+                options = dict(cell=cell, pbc=pbc, method="cell_list", half_fill=output == "half",
+                               return_neighbor_list=as_list, max_neighbors=width)
+
+                def eager(points=points, options=options):
+                    found = neighbor_list(points, problem.cutoff, **options)
                     torch.cuda.synchronize()
                     return found
 
                 def pairs(found, as_list=as_list):
                     return ours.on_host(found[0] if as_list else of_matrix(found, problem.n))
-                yield Method("list" if as_list else "matrix", run, output, precision, pairs, tolerance)
+                form = "list" if as_list else "matrix"
+                yield Method(form, eager, output, precision, pairs, tolerance, "eager")
+                for strategy in ("atom_centric", "pair_centric"):
+                    state = prepare_neighbor_list(points, problem.cutoff, strategy=strategy, fixed_cell=True, **options)
+
+                    def prepared(points=points, state=state):
+                        found = neighbor_list(points, state=state)
+                        torch.cuda.synchronize()
+                        return found
+                    yield Method(f"{form}, prepared, {strategy}", prepared, output, precision, pairs, tolerance,
+                                 "prepared")
