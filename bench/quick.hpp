@@ -8,6 +8,7 @@
 #endif
 
 #include <cstddef>
+#include <string_view>
 
 namespace bench
 {
@@ -35,4 +36,7 @@ namespace bench
   /// -ffast-math.
   plain_function<float> plain_loop_f32(int interaction);
   plain_function<double> plain_loop_f64(int interaction);
+
+  /// Rates of the built-in interactions whose name has `text` on the first GPU; without one, a line that says so.
+  void print_gpu_table(std::string_view text);
 }

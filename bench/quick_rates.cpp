@@ -1,5 +1,5 @@
 // quick_rates [TEXT]: rates of P2P calls on one core in one table, in less than a minute, beside the loop that a user
-// would write. With TEXT, of the interactions whose name has it.
+// would write; then the rates of a GPU. With TEXT, of the interactions whose name has it.
 
 #include "clouds.hpp"
 #include "peaks.hpp"
@@ -146,5 +146,10 @@ int main(int argc, char** argv)
         print_rows<K, float>();
         print_rows<K, double>();
       });
+#ifdef QUICK_GPU
+  bench::print_gpu_table(text);
+#else
+  std::printf("\nGPU: SKIPPED, built without CUDA, or for an interaction of yours\n");
+#endif
   std::printf("\n%.0f s\n", bench::seconds() - begin);
 }

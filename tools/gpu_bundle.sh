@@ -36,7 +36,7 @@ rm "$bundle/tests.json"
 [ -s "$bundle/tests.list" ] || fail "no test has the label gpu or starpu"
 
 mapfile -t programs < <(cut -d '|' -f 3 "$bundle/tests.list" | cut -d ' ' -f 1 | sort -u)
-cp "${programs[@]/#/$build/bin/}" "$build"/bin/*_bench "$build/bin/nearfield" "$bundle/bin"
+cp "${programs[@]/#/$build/bin/}" "$build"/bin/{*_bench,quick_rates,nearfield} "$bundle/bin"
 
 # libcublas is StarPU's and unused: a stub stands in, with what StarPU asks of it.
 theirs='^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|cuda|nvidia-.*|cublas|cublasLt)\.so|ld-linux|linux-vdso)'
