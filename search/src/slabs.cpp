@@ -1,10 +1,11 @@
 #include <nearfield/search/slabs.hpp>
 
-#include "pair_columns.hpp"
+#include "coo.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace nearfield::detail
@@ -77,25 +78,53 @@ namespace nearfield::detail
   template <class T, int Dim>
   void slab_search<T, Dim>::write(count_pairs const& what, pair_counts& result) const
   {
-    auto const fill = [&]
-    {
-      result.per_point.resize(what.per_point ? cells_.target_order.size() : 0);
-      auto const found = count(what.per_point ? result.per_point.data() : nullptr);
-      result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
-    };
-    write_or_empty(result, fill);
+    result.per_point.resize(what.per_point ? cells_.target_order.size() : 0);
+    auto const found = count(what.per_point ? result.per_point.data() : nullptr);
+    result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
   }
 
   template <class T, int Dim>
   void slab_search<T, Dim>::write(to_table const& what, neighbour_table& result) const
   {
-    auto const fill = [&]
+    std::size_t const n = cells_.target_order.size();
+    check_table_size(what, n);
+    result.width = what.width;
+    result.counts.resize(n);
+    result.columns.resize(n * what.width);
+    auto const put_row = [](void* sink, search_row<T, Dim> const& hits)
     {
-      size_rows(result, what, cells_.target_order.size());
-      rows(row_content::indices, &put_table_row<T, Dim>, &result);
-      find_overflow(result);
+      neighbour_table& table = *static_cast<neighbour_table*>(sink);
+      table.counts[hits.i] = hits.count;
+      std::copy_n(hits.j, std::min(hits.count, table.width),
+                  table.columns.data() + std::size_t(hits.i) * table.width);
     };
-    write_or_empty(result, fill);
+    rows(row_content::indices, put_row, &result);
+    result.overflow = std::any_of(result.counts.begin(), result.counts.end(),
+                                  [&](index_type count) { return count > result.width; });
+  }
+
+  namespace
+  {
+    /// Offsets from the lengths of rows, and room for all columns. Throws nearfield::error beyond max_bytes.
+    template <class T, int Dim>
+    void size_rows(executor& on, csr<T, Dim>& list, to_csr const& what,
+                   std::vector<index_type> const& counts)
+    {
+      std::size_t const n = counts.size();
+      std::uint64_t const per_pair = sizeof(index_type) + geometry_bytes<T, Dim>(what);
+      std::uint64_t const total = std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
+      check_bytes(total, (n + 1) * sizeof(std::uint64_t) + total * per_pair, what.max_bytes);
+      list.offsets.resize(n + 1);
+      sum_before(on, std::span(list.offsets.begin(), n + 1),
+                 [&](std::size_t i) { return counts[i]; });
+      list.columns.resize(total);
+      for_each_column(list, what,
+                      [&](page_array<T>& values)
+                      {
+                        values.resize(total);
+                        return true;
+                      });
+    }
   }
 
   template <class T, int Dim>
@@ -103,18 +132,21 @@ namespace nearfield::detail
   {
     std::vector<index_type> counts(cells_.target_order.size());
     static_cast<void>(count(counts.data()));
-    auto const fill = [&]
+    size_rows(threads_, result, what, counts);
+    auto const put_row = [](void* sink, search_row<T, Dim> const& hits)
     {
-      size_rows(threads_, result, what, counts);
-      rows(content_of(what), &put_row<T, Dim>, &result);
-      if (what.sorted) sort(result);
+      csr<T, Dim>& list = *static_cast<csr<T, Dim>*>(sink);
+      std::uint64_t const at = list.offsets[hits.i];
+      std::copy_n(hits.j, hits.count, list.columns.data() + at);
+      put_geometry(list, at, hits);
     };
-    write_or_empty(result, fill);
+    rows(content_of(what), put_row, &result);
+    if (what.sorted) sort(result);
   }
 
   namespace
   {
-    /// Pairs (i, j > i) as rows of i. They are taken from the full list, whose row i holds all of them; the
+    /// Pairs (i, j > i) as rows of i. Several threads take them from the full list, whose row i holds all of them; the
     /// half list has some in row j, so two threads would write to one row. This doubles the distance tests,
     /// but sorting takes longer than these.
     template <class T, int Dim>
@@ -122,26 +154,47 @@ namespace nearfield::detail
     {
       csr<T, Dim>* list = nullptr;
       index_type* counts = nullptr;
+      std::vector<std::uint64_t> next =
+          {}; // with a half list: the place of the next pair of each row
 
       static void count(void* self, search_row<T, Dim> const& hits)
       {
         static_cast<upper_rows*>(self)->counts[hits.i] = static_cast<index_type>(
             std::count_if(hits.j, hits.j + hits.count, [&](index_type j) { return j > hits.i; }));
       }
-
       static void put(void* self, search_row<T, Dim> const& hits)
       {
         csr<T, Dim>& list = *static_cast<upper_rows*>(self)->list;
         std::uint64_t at = list.offsets[hits.i];
         for (index_type k = 0; k < hits.count; ++k)
+          if (hits.j[k] > hits.i) put_pair(list, at++, hits, k, false);
+      }
+
+      static void count_half(void* self, search_row<T, Dim> const& hits)
+      {
+        index_type* const counts = static_cast<upper_rows*>(self)->counts;
+        for (index_type k = 0; k < hits.count; ++k) ++counts[std::min(hits.i, hits.j[k])];
+      }
+      static void put_half(void* self, search_row<T, Dim> const& hits)
+      {
+        upper_rows& to = *static_cast<upper_rows*>(self);
+        for (index_type k = 0; k < hits.count; ++k)
         {
-          if (hits.j[k] < hits.i) continue;
-          list.columns[at] = hits.j[k];
-          if (!list.r2.empty()) list.r2[at] = hits.r2[k];
-          for (int a = 0; a < Dim; ++a)
-            if (!list.displacements[a].empty()) list.displacements[a][at] = hits.d[a][k];
-          ++at;
+          bool const turned = hits.j[k] < hits.i;
+          put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k, turned);
         }
+      }
+
+    private:
+      static void put_pair(csr<T, Dim>& list, std::uint64_t at, search_row<T, Dim> const& hits,
+                           index_type k, bool turned)
+      {
+        list.columns[at] = turned ? hits.i : hits.j[k];
+        if (!list.r2.empty()) list.r2[at] = hits.r2[k];
+        for (int a = 0; a < Dim; ++a)
+          if (!list.displacements[a].empty())
+            // 0 - d rather than -d: x_j - x_i is +0 if the two are equal
+            list.displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
       }
     };
   }
@@ -156,13 +209,20 @@ namespace nearfield::detail
       write(as_rows, list);
     else
     {
-      slab_search const full(threads_, where_, cells_, pairs::full,
-                             slabs_for(threads_, cells_, pairs::full));
+      using sink_type = upper_rows<T, Dim>;
+      bool const from_half = slabs_.size() == 1;
+      std::optional<slab_search> full;
+      if (!from_half)
+        full.emplace(threads_, where_, cells_, pairs::full,
+                     slabs_for(threads_, cells_, pairs::full));
+      slab_search const& search = from_half ? *this : *full;
       std::vector<index_type> counts(cells_.target_order.size());
-      upper_rows<T, Dim> sink{&list, counts.data()};
-      full.rows(row_content::indices, &upper_rows<T, Dim>::count, &sink);
+      sink_type sink{&list, counts.data()};
+      search.rows(row_content::indices, from_half ? &sink_type::count_half : &sink_type::count,
+                  &sink);
       size_rows(threads_, list, as_rows, counts);
-      full.rows(content_of(as_rows), &upper_rows<T, Dim>::put, &sink);
+      if (from_half) sink.next.assign(list.offsets.begin(), list.offsets.end() - 1);
+      search.rows(content_of(as_rows), from_half ? &sink_type::put_half : &sink_type::put, &sink);
       sort(list);
     }
     result.i.resize(list.columns.size());
@@ -277,26 +337,25 @@ namespace nearfield::detail
       std::exclusive_scan(places.begin(), places.end(), places.begin(), std::uint64_t(0));
     };
     if (!one_pass) count_first();
-    auto const fill = [&]
+    if (what.sorted) return write_sorted(what, result);
+    // threads need address space too
+    if (one_pass && !(reserve(result, what, size) &&
+                      (slabs_.size() == 1 || page_array<std::byte>().try_reserve(spare_bytes))))
     {
-      if (what.sorted) return write_sorted(what, result);
-      // threads need address space too
-      if (one_pass &&
-          !(reserve(result, what, size) && page_array<std::byte>().try_reserve(spare_bytes)))
-      {
-        one_pass = false;
-        result = {}; // before the count, since some columns may hold much of what the system has
-        count_first();
-      }
-      // full size in one pass, so that the writers see which columns are present
-      resize(result, what, size);
-      if (one_pass)
-        resize_to_found(result, what, write_by_pieces(what, result));
-      else
-        run([&](auto const& job, std::size_t s)
-            { write_pairs(where_, job, what, result, places[s]); });
-    };
-    write_or_empty(result, fill);
+      one_pass = false;
+      result = {}; // before the count, since some columns may hold much of what the system has
+      count_first();
+    }
+    // full size in one pass, so that the writers see which columns are present
+    resize(result, what, size);
+    if (!one_pass)
+      run([&](auto const& job, std::size_t s)
+          { write_pairs(where_, job, what, result, places[s]); });
+    else if (slabs_.size() == 1)
+      resize_to_found(result, what,
+                      write_pairs(where_, job_of(cells_, which_, slabs_[0]), what, result, 0));
+    else
+      resize_to_found(result, what, write_by_pieces(what, result));
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \

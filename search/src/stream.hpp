@@ -78,6 +78,16 @@ namespace nearfield::detail
     return static_cast<index_type>(-place % line_size);
   }
 
+  /// As std::copy_n, past the caches.
+  inline void stream_copy(index_type const* from, std::size_t n, index_type* to)
+  {
+    std::size_t k = std::min<std::size_t>(n, places_to_line(to));
+    std::copy_n(from, k, to);
+    for (; n - k >= line_size; k += line_size) index_lanes::of(from + k).stream(to + k);
+    std::copy_n(from + k, n - k, to + k);
+    index_lanes::finish();
+  }
+
   /// Appends rows of pairs to columns whose first places start lines. What does not fill a line
   /// waits for the next row.
   class pair_stream

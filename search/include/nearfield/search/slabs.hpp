@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -32,6 +33,8 @@ namespace nearfield::detail
                   [&](std::size_t s) { f(job_of(cells, which, slabs[s])); });
   }
 
+  /// Lists of more pairs than this are written past the caches.
+  inline constexpr std::uint64_t cached_pairs = std::uint64_t(1) << 20;
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
   inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
 
@@ -43,7 +46,7 @@ namespace nearfield::detail
     slab_search(executor& threads, isa where, cell_view<T, Dim> const& cells, pairs which,
                 std::vector<slab> slabs);
 
-    // the bodies of radius_search
+    // The bodies of radius_search. What they throw leaves results half written.
     void write(count_pairs const& what, pair_counts& result) const;
     void write(to_csr const& what, csr<T, Dim>& result) const;
     void write(to_coo const& what, coo<T, Dim>& result) const;
@@ -83,15 +86,20 @@ namespace nearfield::detail
   void search_list(On const& where, cell_view<T, Dim> const& cells, What const& what,
                    Result& result)
   {
-    if constexpr (cpu_backend<On>)
-      search_list(isa_of(where), cells, what, result);
+    executor* const threads = threads_of(where);
+    constexpr bool in_pieces = std::same_as<What, to_coo>;
+    std::vector<slab> slabs;
+    if (threads)
+      slabs = slabs_for(*threads, cells, what.which, in_pieces ? cached_candidates : no_limit);
     else
     {
-      constexpr std::uint64_t most = std::same_as<What, to_coo> ? cached_candidates : no_limit;
-      slab_search<T, Dim> const search(*where.threads, isa_of(where), cells, what.which,
-                                       slabs_for(*where.threads, cells, what.which, most));
-      write_or_empty(result, [&] { search.write(what, result); });
+      check_pairs(cells, what.which);
+      search_job<T, Dim> const all = whole(cells, what.which);
+      slabs = {{all.first_box, all.last_box, in_pieces ? count_candidates(all) : 0}};
     }
+    slab_search<T, Dim> const search(threads_or_here(threads), isa_of(where), cells, what.which,
+                                     std::move(slabs));
+    write_or_empty(result, [&] { search.write(what, result); });
   }
 
   /// Consumes numbered items in the order 0, 1, 2 ..., though threads deliver them in any order. No
