@@ -4,6 +4,7 @@ starpu_scaling_bench.
 
     bench/table.py p2p.json near_field.json [--size 1024]
     bench/table.py --scaling starpu_scaling.json
+    bench/table.py --own-leaves near_field.json         the table of docs/own_leaves.md
 
 Figures are medians over the repetitions of one run; a ratio compares two medians of the same run.
 """
@@ -156,13 +157,41 @@ def scaling_table(rates, shares):
         print(f"| {workers} | " + " | ".join(cells) + " |")
 
 
+OWN_LEAVES = {
+    "plain loop": "columns/plain_loop",
+    "plain loop, mutual": "columns/plain_loop_mutual",
+    "`p2p_outer` for each neighbour": "columns/each_neighbour",
+    "`p2p_outer_mutual` for each neighbour": "columns/each_neighbour_mutual",
+    "`p2p_leaf`": "columns/p2p_leaf",
+    "`p2p_leaf`, mutual": "columns/p2p_leaf_mutual",
+    "`near_field` over one array, mutual": "columns/one_array_mutual",
+    "records: plain loop": "records/plain_loop",
+    "records: plain loop, mutual": "records/plain_loop_mutual",
+    "records: `p2p_leaf`": "records/p2p_leaf",
+    "records: `p2p_leaf`, mutual": "records/p2p_leaf_mutual",
+}
+
+
+def own_leaves_table(times):
+    """Rows: calls; columns: ms of processor time of all leaves."""
+    columns = [("f64", 98), ("f64", 12), ("f32", 98), ("f32", 12)]
+    print("| | " + " | ".join(f"{p}, {n} a leaf" for p, n in columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    for words, row in OWN_LEAVES.items():
+        cells = [times[f"own_leaves/one_over_r/3d/{p}/{row}/{n}"] for p, n in columns]
+        print(f"| {words} | " + " | ".join(f"{1e3 * time:.3g}" for time in cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("p2p", nargs="?", help="JSON of p2p_bench")
     parser.add_argument("near_field", nargs="?", help="JSON of near_field_bench")
     parser.add_argument("--size", type=int, default=1024, help="points of the box (1024)")
     parser.add_argument("--scaling", help="JSON of starpu_scaling_bench")
+    parser.add_argument("--own-leaves", help="JSON of near_field_bench --benchmark_filter=^own_leaves/")
     arguments = parser.parse_args()
+    if arguments.own_leaves:
+        own_leaves_table(medians(arguments.own_leaves)[1])
     if arguments.scaling:
         rates, _, shares = medians(arguments.scaling)
         scaling_table(rates, shares)
