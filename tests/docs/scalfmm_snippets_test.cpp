@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <vector>
 
 // clang-format off
@@ -51,7 +52,7 @@ using yukawa_interaction = nearfield::scalfmm3::interaction_of<yukawa, point3>;
 // [scalfmm_interaction_of]
 // clang-format on
 
-/// The name of one of TBFMM's kernels; what it does to cells is of no matter here.
+/// The names of two of TBFMM's kernels; what they do to cells is of no matter here.
 template <class Real, int Order>
 struct FRotationKernel
 {
@@ -60,6 +61,9 @@ struct FRotationKernel
     static constexpr bool IsPeriodic = false;
   };
 };
+template <class Real, int Order>
+struct TbfLogKernel : FRotationKernel<Real, Order>
+{};
 
 // clang-format off
 // [tbfmm]
@@ -69,6 +73,23 @@ struct FRotationKernel
 using kernel_class = nearfield::tbfmm::kernel<FRotationKernel<double, 8>, nearfield::val_grad_one_over_r<3>,
                                               nearfield::tbfmm::results::force_then_value>;
 // [tbfmm]
+
+// [tbfmm_log]
+struct log_potential
+{
+  static constexpr int dim = 2, n_in = 1, n_out = 1, flops = 11;
+  static constexpr auto symmetry = nearfield::parity::even;
+  static constexpr auto name = "log_potential";
+
+  template <class V>
+  NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const -> nearfield::mat<V, 1, 1>
+  {
+    return {{{log(dot(r, r)) * (-0.25 / std::numbers::pi)}}};
+  }
+};
+
+using log_kernel = nearfield::tbfmm::kernel<TbfLogKernel<double, 8>, log_potential>;
+// [tbfmm_log]
 // clang-format on
 
 namespace nearfield::test
@@ -115,5 +136,18 @@ namespace nearfield::test
     EXPECT_NEAR(potential[1], 0.5, 1e-14);
     EXPECT_NEAR(fx[0], 0.75, 1e-14); // towards the other charge, as TBFMM has it
     EXPECT_NEAR(fx[1], -0.75, 1e-14);
+  }
+
+  TEST(docs, tbfmm_log_kernel)
+  {
+    std::vector<double> const x{0, 2}, y{0, 0}, q{1, 3};
+    std::vector<double> potential(2);
+    std::array const data{x.data(), y.data(), q.data()};
+    std::array rhs{potential.data()};
+    log_kernel const kernel;
+    kernel.P2PInner(0, nullptr, data, rhs, 2);
+    double const ln = std::log(2.) / (2 * std::numbers::pi);
+    EXPECT_NEAR(potential[0], -3 * ln, 1e-14);
+    EXPECT_NEAR(potential[1], -ln, 1e-14);
   }
 }

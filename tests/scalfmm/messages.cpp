@@ -21,14 +21,6 @@ using particle = scalfmm::container::particle<double, 3, TIn, 1, double, NOut>;
 template <std::size_t Dim, class T>
 using potential = scalfmm::container::particle<T, Dim, T, 1, T, 1>;
 
-struct periodic
-{
-  struct SpaceIndexType
-  {
-    static constexpr bool IsPeriodic = true;
-  };
-};
-
 struct of_unknown_borders
 {};
 
@@ -53,8 +45,6 @@ int main()
   (void)nf::scalfmm3::matrix_kernel<nf::test::one_way>{}.mutual_coefficient<double>();
 #elif defined(CASE_own_without_simd)
   near_field<particle<1, double>>(nf::test::softened{.eps2 = 1});
-#elif defined(CASE_periodic_tbfmm)
-  nf::tbfmm::kernel<periodic, nf::one_over_r<3>> const kernel;
 #elif defined(CASE_unknown_tbfmm)
   nf::tbfmm::kernel<of_unknown_borders, nf::one_over_r<3>> const kernel;
 #else

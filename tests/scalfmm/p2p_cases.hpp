@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/p2p/simd.hpp>
-#include <nearfield/scalfmm.hpp>
+#include <nearfield/scalfmm/matrix_kernel.hpp>
 
 #include "p2p/own_formulas.hpp"
 #include "p2p/p2p_cases.hpp"

@@ -61,13 +61,20 @@ namespace nearfield::test
     TYPED_TEST(scalfmm_p2p, inner_changes_one_leaf)
     {
       for (int const l : {0, 1, 2, 3})
-        for (int const way : {0, 1, 2})
+        for (int const way : {0, 1, 2, 3, 4, 5})
         {
           typename TestFixture::group_type g(this->width);
+          auto& leaf = g.leaves[l];
           if (way == 0)
-            p2p_inner(this->mk, g.leaves[l]);
+            p2p_inner(this->mk, leaf);
+          else if (way < 3)
+            p2p_inner(this->mk, leaf, way == 1);
+          else if (way == 3)
+            p2p_inner_mutual(this->mk, leaf);
+          else if (way == 4)
+            p2p_inner_non_mutual(this->mk, leaf);
           else
-            p2p_inner(this->mk, g.leaves[l], way == 1);
+            scalfmm::operators::p2p_inner(this->mk, leaf);
           for (int a = 0; a < 9; ++a) this->expect_leaf(g, a, a == l, this->nothing);
           EXPECT_TRUE(g.is_intact());
         }

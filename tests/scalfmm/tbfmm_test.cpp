@@ -172,6 +172,94 @@ namespace nearfield::test
     expect_own_neighbour_is_refused<one_way, results::in_order>(); // two one-sided calls
   }
 
+  namespace
+  {
+    /// A far field in a periodic space of 4 leaves an axis; the box is 4 x 8 or 4 x 8 x 12.
+    template <long D>
+    struct periodic_far_field
+    {
+      struct configuration
+      {
+        [[nodiscard]] std::array<double, 3> getBoxWidths() const { return {4, 8, 12}; }
+      };
+      struct SpaceIndexType
+      {
+        static constexpr bool IsPeriodic = true;
+        static constexpr long Dim = D;
+        explicit SpaceIndexType(configuration const&) {}
+        [[nodiscard]] configuration getConfiguration() const { return {}; }
+        [[nodiscard]] long getBoxLimitAtLeafLevel() const { return 4; }
+        [[nodiscard]] std::array<long, D> getRelativePosFromNeighborIndex(long at) const
+        {
+          std::array<long, D> place;
+          for (long d = D; d-- > 0; at /= 3) place[std::size_t(d)] = at % 3 - 1;
+          return place;
+        }
+      };
+      explicit periodic_far_field(configuration const&, int order_of_expansion = 0)
+          : order(order_of_expansion)
+      {}
+      int order;
+    };
+    template <class K>
+    using periodic_kernel = tbfmm::kernel<periodic_far_field<K::dim>, K>;
+    struct placed_leaf
+    {
+      std::array<long, 3> boxCoord;
+    };
+
+    template <class K>
+    void expect_images(K const& k, periodic_kernel<K> const& kernel)
+    {
+      std::size_t const n = 21, m = 18;
+      auto const x = some_points<double, K::dim>(cloud::uniform, n, 1);
+      auto const y = some_points<double, K::dim>(cloud::uniform, m, 2);
+      auto const q = some_values<double, K::n_in>(n, 3), y_q = some_values<double, K::n_in>(m, 4);
+      auto const targets = data_of<double, K::dim + K::n_in>(x, q);
+      auto const sources = data_of<double, K::dim + K::n_in>(y, y_q);
+      struct
+      {
+        std::array<long, 3> at, place;
+        std::array<double, 3> shift;
+      } const cases[] = {{{0, 3, 1}, {-1, 1, 1}, {-4, 8, 0}},
+                         {{3, 0, 3}, {0, -1, 1}, {0, -8, 12}},
+                         {{1, 2, 2}, {-1, 1, 1}, {0, 0, 0}}};
+      for (auto const& [at, place, shift] : cases)
+      {
+        auto moved = some_points<double, K::dim>(cloud::uniform, m, 2);
+        long position = 0;
+        for (int d = 0; d < K::dim; ++d)
+        {
+          position = 3 * position + place[d] + 1;
+          for (double& value : moved.column(d)) value += shift[d];
+        }
+        placed_leaf const target{at}, source{};
+        guarded<double, K::n_out> one_way_out(n), x_out(n), y_out(m);
+        auto one_way_rhs = results_of(one_way_out), x_rhs = results_of(x_out);
+        auto y_rhs = results_of(y_out);
+        kernel.P2PTsm(source, nullptr, sources, long(m), target, nullptr, targets, one_way_rhs,
+                      long(n), position);
+        kernel.P2P(source, nullptr, sources, y_rhs, long(m), target, nullptr, targets, x_rhs,
+                   long(n), position);
+        auto const x_sums = reference(k, x.view(), moved.view(), y_q.view(), all_pairs);
+        auto const y_sums = reference(k, moved.view(), x.view(), q.view(), all_pairs);
+        EXPECT_LE(error_of(one_way_out.view(), x_sums), tolerance<double>);
+        EXPECT_LE(error_of(x_out.view(), x_sums), tolerance<double>);
+        EXPECT_LE(error_of(y_out.view(), y_sums), tolerance<double>);
+      }
+    }
+  }
+
+  TEST(tbfmm, neighbours_in_a_periodic_space_are_met_at_their_images)
+  {
+    periodic_kernel<val_grad_one_over_r<3>> const kernel(periodic_far_field<3>::configuration{}, 5);
+    auto const copy = kernel; // TBFMM copies one for each worker
+    EXPECT_EQ(copy.order, 5);
+    expect_images(val_grad_one_over_r<3>{}, copy);
+    expect_images(one_way{},
+                  periodic_kernel<one_way>(one_way{}, periodic_far_field<2>::configuration{}));
+  }
+
   TEST(tbfmm, null_columns_are_refused)
   {
     tbfmm::kernel<far_field, one_over_r<2>> const kernel(3);

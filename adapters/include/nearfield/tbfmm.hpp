@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/leaf.hpp>
 
 #include <array>
 #include <cstddef>
@@ -25,6 +25,61 @@ namespace nearfield::tbfmm
     force_then_value
   };
 
+  namespace detail
+  {
+    template <class FarField>
+    constexpr bool is_periodic()
+    {
+      if constexpr (requires { FarField::SpaceIndexType::IsPeriodic; })
+        return FarField::SpaceIndexType::IsPeriodic;
+      else
+      {
+        static_assert(sizeof(FarField) == 0,
+                      "let the far field name its space system SpaceIndexType, with IsPeriodic");
+        return false;
+      }
+    }
+
+    /// FarField, and the space of a periodic one, which TBFMM's kernels keep private.
+    template <class FarField, bool IsPeriodic = is_periodic<FarField>()>
+    class with_space : public FarField
+    {
+    public:
+      using FarField::FarField;
+    };
+    template <class FarField>
+    class with_space<FarField, true> : public FarField
+    {
+    public:
+      template <class Configuration, class... More>
+      explicit with_space(Configuration const& space, More&&... more)
+          : FarField(space, std::forward<More>(more)...), space_(space)
+      {}
+
+      /// What moves a neighbour to the place where the targets meet it: number `position` of those around their leaf.
+      template <class Leaf>
+      [[nodiscard]] std::array<double, 3> shift_at(Leaf const& targets, long position) const
+      {
+        auto const place = space_.getRelativePosFromNeighborIndex(position);
+        auto const& widths = space_.getConfiguration().getBoxWidths();
+        auto const n = static_cast<long>(space_.getBoxLimitAtLeafLevel());
+        std::array<double, 3> shift{};
+        for (std::size_t d = 0; d < std::size_t{FarField::SpaceIndexType::Dim}; ++d)
+        {
+          long const at = static_cast<long>(targets.boxCoord[d]) + static_cast<long>(place[d]);
+          if (at < 0)
+            shift[d] = -static_cast<double>(widths[d]);
+          else if (at >= n)
+            shift[d] = static_cast<double>(widths[d]);
+        }
+        return shift;
+      }
+
+    private:
+      typename FarField::SpaceIndexType space_;
+    };
+  }
+
   inline namespace NEARFIELD_ISA_NAMESPACE
   {
     /// A TBFMM kernel with the near field of an interaction. P2M to L2P are those of FarField; P2P,
@@ -33,35 +88,33 @@ namespace nearfield::tbfmm
     ///
     /// The data of a particle are its dim coordinates, then n_in inputs. A pair at distance zero adds
     /// nothing if K is singular. FarField must name its space system SpaceIndexType, as TBFMM's kernels
-    /// do. A periodic one is refused, since TBFMM leaves shifts to the kernel. The operators throw
-    /// nearfield::error for a null column of a leaf that is not empty, and for a leaf that is its own
-    /// neighbour.
+    /// do. In a periodic one neighbours are met at their images, and the first argument of FarField's constructor must
+    /// make a SpaceIndexType, as TBFMM's configuration of space does. The operators throw nearfield::error for a null
+    /// column of a leaf that is not empty, and for a leaf that is its own neighbour.
     template <class FarField, interaction K, results Results = results::in_order>
-    class kernel : public FarField
+    class kernel : public detail::with_space<FarField>
     {
+      using base = detail::with_space<FarField>;
+      static constexpr bool is_periodic = detail::is_periodic<FarField>();
       static_assert(Results == results::in_order || (K::n_in == 1 && K::n_out == 1 + K::dim),
                     "force_then_value needs one input, and a value and a gradient as outputs");
-      static_assert(
-          requires { requires !FarField::SpaceIndexType::IsPeriodic; },
-          "the P2P of nearfield::tbfmm::kernel has no periodic shifts: use a space system "
-          "whose IsPeriodic is false, and let the far field name it as SpaceIndexType");
 
     public:
       /// FarField's constructors, with K's default parameters.
-      using FarField::FarField;
+      using base::base;
 
       /// The interaction, then the arguments of FarField's constructor.
       template <class... Arguments>
       explicit kernel(K const& k, Arguments&&... arguments)
-          : FarField(std::forward<Arguments>(arguments)...), k_(k)
+          : base(std::forward<Arguments>(arguments)...), k_(k)
       {}
 
-      /// Two different leaves of one tree, in both directions. `More` is the position of the neighbour,
-      /// which some versions of TBFMM pass.
-      template <class Leaf, class Data, class Rhs, class... More>
+      /// Two different leaves of one tree, in both directions. `position` is that of the neighbour, which some versions
+      /// of TBFMM pass; a periodic space needs it.
+      template <class Leaf, class Data, class Rhs, class... Position>
       void P2P(Leaf const&, long const[], Data const& neighbours, Rhs& neighbours_rhs,
-               long n_neighbours, Leaf const&, long const[], Data const& targets, Rhs& targets_rhs,
-               long n_targets, More...) const
+               long n_neighbours, Leaf const& target, long const[], Data const& targets,
+               Rhs& targets_rhs, long n_targets, Position... position) const
       {
         auto const x = positions(targets, n_targets), y = positions(neighbours, n_neighbours);
         auto const x_q = inputs(targets, n_targets), y_q = inputs(neighbours, n_neighbours);
@@ -70,7 +123,10 @@ namespace nearfield::tbfmm
         into(std::array{receiver<Data>{targets, x_held}, receiver<Data>{neighbours, y_held}},
              [&](auto const& x_out, auto const& y_out)
              {
-               if constexpr (nearfield::detail::has_way_back<K>)
+               auto const shift = shift_at(target, position...);
+               if (shift != std::array<double, 3>{})
+                 meet_image(leaf{x, x_q, x_out}, leaf{y, y_q, y_out, shift});
+               else if constexpr (nearfield::detail::has_way_back<K>)
                  p2p_outer_mutual(simd, interaction(), x, y, x_q, y_q, x_out, y_out);
                else
                {
@@ -82,15 +138,22 @@ namespace nearfield::tbfmm
 
       /// Targets of one tree and sources of another (target/source model). Adds to the targets only.
       template <class SourceLeaf, class Sources, class TargetLeaf, class Targets, class Rhs,
-                class... More>
+                class... Position>
       void P2PTsm(SourceLeaf const&, long const[], Sources const& sources, long n_sources,
-                  TargetLeaf const&, long const[], Targets const& targets, Rhs& targets_rhs,
-                  long n_targets, More...) const
+                  TargetLeaf const& target, long const[], Targets const& targets, Rhs& targets_rhs,
+                  long n_targets, Position... position) const
       {
         auto const x = positions(targets, n_targets), y = positions(sources, n_sources);
         into(std::array{receiver<Targets>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
-             { p2p_outer(simd, interaction(), x, y, inputs(sources, n_sources), out); });
+             {
+               auto const q = inputs(sources, n_sources);
+               auto const shift = shift_at(target, position...);
+               if (shift != std::array<double, 3>{})
+                 p2p_outer(simd, interaction(), x, std::array{leaf{y, q, shift}}, out);
+               else
+                 p2p_outer(simd, interaction(), x, y, q, out);
+             });
       }
 
       /// One leaf with itself.
@@ -124,6 +187,36 @@ namespace nearfield::tbfmm
       }
 
     private:
+      template <class Leaf, class... Position>
+      std::array<double, 3> shift_at([[maybe_unused]] Leaf const& target,
+                                     Position... position) const
+      {
+        if constexpr (is_periodic)
+        {
+          static_assert(sizeof...(Position) == 1,
+                        "this version of TBFMM does not pass the position of a neighbour, which a "
+                        "periodic space needs");
+          return base::shift_at(target, position...);
+        }
+        else
+          return {};
+      }
+
+      /// Both directions of two leaves, one of which is an image.
+      template <class Target, class Image>
+      void meet_image(Target const& target, Image const& image) const
+      {
+        constexpr bool is_mutual = nearfield::detail::has_way_back<K>;
+        p2p_leaf(simd, interaction(), target, std::array{image},
+                 {.form = is_mutual ? pair_form::mutual : pair_form::one_sided, .inner = false});
+        if constexpr (!is_mutual)
+        {
+          auto back = target;
+          for (std::size_t d = 0; d < 3; ++d) back.shift[d] = -image.shift[d];
+          p2p_outer(simd, interaction(), image.x, std::array{back}, image.out);
+        }
+      }
+
       template <class Data>
       using real = std::remove_cv_t<
           std::remove_pointer_t<std::decay_t<decltype(std::declval<Data const&>()[0])>>>;

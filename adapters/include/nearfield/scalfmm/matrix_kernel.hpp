@@ -291,3 +291,6 @@ namespace nearfield::scalfmm3
     }
   };
 }
+
+// Without these ScalFMM would run its own P2P with a matrix_kernel, and nobody would be told.
+#include <nearfield/scalfmm/p2p.hpp>

@@ -12,8 +12,9 @@
 
 /// \file
 /// The P2P operators of ScalFMM 3 for a matrix_kernel. Each has ScalFMM's signature, so that a pass
-/// that declares `using operators::p2p_inner;` and calls it unqualified finds the one here. All of them
-/// add to the outputs of their leaves and run nearfield's SIMD kernels directly on the leaves' columns.
+/// that declares `using operators::p2p_inner;` and calls it unqualified finds the one here, as do calls of
+/// `scalfmm::operators::p2p_inner` that come after this header. All of them add to the outputs of their leaves and run
+/// nearfield's SIMD kernels directly on the leaves' columns.
 ///
 /// Periodicity and box width are used only if scalfmm_BUILD_PBC is defined, as in ScalFMM. Define it for
 /// the whole program or not at all.
@@ -46,6 +47,19 @@ namespace nearfield::scalfmm3
               std::round(static_cast<double>(target.center()[d] - source.center()[d]) / width);
 #endif
       return shift;
+    }
+
+    /// Adds to a leaf what its own points give.
+    template <bool Mutual, class MatrixKernel, class Leaf>
+    void inner(MatrixKernel const& mk, Leaf& leaf)
+    {
+      if (leaf.size() == 0) return;
+      auto const of = columns_of<leaf_side::both, MatrixKernel, real_of_leaf<Leaf>>("p2p_inner",
+                                                                                    "target", leaf);
+      if constexpr (Mutual)
+        nearfield::p2p_inner_mutual(simd, mk.interaction, of.x, of.q, of.out);
+      else
+        nearfield::p2p_inner(simd, mk.interaction, of.x, of.q, of.out);
     }
 
     /// Adds to the target leaf (and, if Mutual, to the source leaves) the interactions with the n
@@ -87,21 +101,26 @@ namespace nearfield::scalfmm3
 
   inline namespace NEARFIELD_ISA_NAMESPACE
   {
-    /// outputs_i += sum_{j != i} K(x_i - x_j) inputs_j within one leaf. With `mutual` each pair is evaluated
-    /// once, about twice as fast; results differ only by rounding.
+    /// outputs_i += sum_{j != i} K(x_i - x_j) inputs_j within one leaf.
+    template <class K, int RightHandSides, class Leaf>
+    void p2p_inner_non_mutual(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf)
+    {
+      detail::inner<false>(mk, leaf);
+    }
+
+    /// The same with one evaluation per pair, about twice as fast; results differ only by rounding. An interaction
+    /// without a mutual form is evaluated twice.
+    template <class K, int RightHandSides, class Leaf>
+    void p2p_inner_mutual(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf)
+    {
+      detail::inner<nearfield::detail::has_way_back<K>>(mk, leaf);
+    }
+
+    /// One of the two.
     template <class K, int RightHandSides, class Leaf>
     void p2p_inner(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf, bool mutual = true)
     {
-      using kernel = matrix_kernel<K, RightHandSides>;
-      using T = detail::real_of_leaf<Leaf>;
-      if (leaf.size() == 0) return;
-      auto const columns =
-          detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_inner", "target", leaf);
-      if constexpr (nearfield::detail::has_way_back<K>)
-        if (mutual)
-          return nearfield::p2p_inner_mutual(simd, mk.interaction, columns.x, columns.q,
-                                             columns.out);
-      nearfield::p2p_inner(simd, mk.interaction, columns.x, columns.q, columns.out);
+      mutual ? p2p_inner_mutual(mk, leaf) : p2p_inner_non_mutual(mk, leaf);
     }
 
     /// outputs_i += sum_j K(x_i - (y_j + shift)) inputs_j
@@ -173,4 +192,14 @@ namespace nearfield::scalfmm3
       }
     }
   }
+}
+
+// For calls with the full name, which argument-dependent lookup does not serve.
+namespace scalfmm::operators
+{
+  using nearfield::scalfmm3::p2p_full_mutual;
+  using nearfield::scalfmm3::p2p_inner;
+  using nearfield::scalfmm3::p2p_inner_mutual;
+  using nearfield::scalfmm3::p2p_inner_non_mutual;
+  using nearfield::scalfmm3::p2p_outer;
 }
