@@ -106,10 +106,9 @@ namespace nearfield::detail::io
                    "a finite number");
     for (std::size_t a = 0; map.are_momenta && a < map.velocities.size(); ++a)
       for (std::size_t i = 0; i < n; ++i)
-        points.velocities[a][i] = velocity_of(
-            points.velocities[a][i], points.masses[i],
-            [&, a = a, i = i](std::string const& found, std::string const& expected)
-            { fail_at_byte(file.name(), byte_of(map.velocities[a], first + i), found, expected); });
+        points.velocities[a][i] =
+            velocity_of(points.velocities[a][i], points.masses[i],
+                        {file.name(), byte_of(map.velocities[a], first + i), place::byte});
     return points;
   }
 }

@@ -88,11 +88,11 @@ namespace nearfield::detail::io
     return columns;
   }
 
-  column_map map_of(named_columns columns, read_options const& options, failure const& fail)
+  column_map map_of(named_columns columns, read_options const& options, place const& where)
   {
     if (columns.names.size() > max_values_per_point)
-      fail(count_of(columns.names.size(), "column"),
-           "at most " + std::to_string(max_values_per_point));
+      where.fail(count_of(columns.names.size(), "column"),
+                 "at most " + std::to_string(max_values_per_point));
     column_map map{std::move(columns)};
     std::map<std::string, std::size_t> places;
     std::multimap<std::size_t, std::size_t> inputs; // by their numbers
@@ -101,8 +101,8 @@ namespace nearfield::detail::io
       auto const& name = map.names[c];
       if (name == "_") continue;
       if (!places.emplace(name, c).second)
-        fail("column " + in_quotes(map.titles[c]) + " and another for " + name,
-             "one for " + name + ", and _ for the other");
+        where.fail("column " + in_quotes(map.titles[c]) + " and another for " + name,
+                   "one for " + name + ", and _ for the other");
       if (auto const number = number_of(name, "q"); number != 0)
         inputs.emplace(number, c);
       else if (name == "m")
@@ -128,11 +128,11 @@ namespace nearfield::detail::io
     auto const axes = find_vector("", map.positions);
     for (char const axis : {'x', 'y'})
       if (axes.find(axis) == axes.npos)
-        fail(std::string("no column ") + axis + " among " + some_of(map.titles),
-             "columns x and y, and z in 3D");
+        where.fail(std::string("no column ") + axis + " among " + some_of(map.titles),
+                   "columns x and y, and z in 3D");
     if (options.dim != 0 && static_cast<std::size_t>(options.dim) != axes.size())
-      fail("columns of dimension " + std::to_string(axes.size()),
-           wanted(options) + (options.dim == 2 ? " (rename z to _ to skip it)" : ""));
+      where.fail("columns of dimension " + std::to_string(axes.size()),
+                 wanted(options) + (options.dim == 2 ? " (rename z to _ to skip it)" : ""));
     auto components = find_vector("v", map.velocities);
     bool const has_momenta = components.empty();
     if (has_momenta) components = find_vector("mv", map.velocities);
@@ -146,8 +146,8 @@ namespace nearfield::detail::io
       map.inputs.push_back(c);
       map.input_names.push_back(map.names[c]);
       if (number != map.inputs.size())
-        fail("column " + in_quotes(map.titles[c]),
-             "inputs q, or q1 q2 ... without gaps or repeats");
+        where.fail("column " + in_quotes(map.titles[c]),
+                   "inputs q, or q1 q2 ... without gaps or repeats");
     }
     return map;
   }
@@ -203,12 +203,13 @@ namespace nearfield::detail::io
     add_titles(report->left_out, map, {others.begin(), others.end()});
   }
 
-  double velocity_of(double momentum, double mass, failure const& fail)
+  double velocity_of(double momentum, double mass, place const& where)
   {
     double const velocity = momentum / mass;
     if (!std::isfinite(velocity))
-      fail("the momentum " + number_text(momentum) + " of a point of mass " + number_text(mass),
-           "a mass that makes it a finite velocity");
+      where.fail("the momentum " + number_text(momentum) + " of a point of mass " +
+                     number_text(mass),
+                 "a mass that makes it a finite velocity");
     return velocity;
   }
 }

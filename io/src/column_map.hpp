@@ -39,7 +39,7 @@ namespace nearfield::detail::io
     std::string incomplete = {};
   };
 
-  column_map map_of(named_columns columns, read_options const& options, failure const& fail);
+  column_map map_of(named_columns columns, read_options const& options, place const& where);
 
   /// A point set with these columns, without points.
   point_set empty_set(column_map const& map);
@@ -57,5 +57,5 @@ namespace nearfield::detail::io
   void describe(column_map const& map, std::string const& format, file_report* report);
 
   /// p / m. Throws nearfield::error if that is not finite.
-  double velocity_of(double momentum, double mass, failure const& fail);
+  double velocity_of(double momentum, double mass, place const& where);
 }

@@ -57,7 +57,7 @@ namespace nearfield
         if (known)
           map_ = *known;
         else if (!options.columns.empty())
-          map_ = map_of(columns_given(options, name), options, failure_of_columns(name));
+          map_ = map_of(columns_given(options, name), options, {name, 0, place::columns});
       }
 
       /// Reads what precedes the first row of numbers, which tells what columns there are. Returns false if there is
@@ -175,7 +175,7 @@ namespace nearfield
       void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
         map_ = map_of(columns_named(names), options_,
-                      failure_at_line(name_, line, " (or give --columns)"));
+                      {name_, line, place::line, " (or give --columns)"});
       }
 
       // Names separated by tabs may contain blanks, or be empty; by n, the number of fields in a row, they are told
@@ -271,7 +271,7 @@ namespace nearfield
                 count_of(n, "column"),
                 std::string(options_.dim == 3 ? "at least x, y and z" : "at least x and y") +
                     (options_.dim_of.empty() ? "" : ", as in " + printable(options_.dim_of)));
-          map_ = map_of(columns, options_, failure_at_line(name_, line_));
+          map_ = map_of(columns, options_, where());
         }
         points_ = empty_set(*map_);
       }
@@ -292,9 +292,7 @@ namespace nearfield
               trimmed(unquoted(fields_[each.from])), here, map_->names[each.from]));
         if (!map_->are_momenta) return;
         for (auto& column : points_.velocities)
-          column.back() = velocity_of(column.back(), points_.masses.back(),
-                                      [&](std::string const& found, std::string const& expected)
-                                      { where().fail(found, expected); });
+          column.back() = velocity_of(column.back(), points_.masses.back(), here);
       }
 
       std::string const& name_;

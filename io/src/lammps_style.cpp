@@ -107,13 +107,13 @@ namespace nearfield::detail::io
                                 place const& where)
   {
     atom_columns atoms;
-    auto const fail = failure_at_line(where.name, where.line, " (or give --columns)");
+    place const or_columns{where.name, where.number, place::line, " (or give --columns)"};
     // of which z is to be one value if the points are read in 2D
     read_options const in_space{.dim = 3};
     if (!options.columns.empty())
     {
       atoms.style = "columns as given";
-      atoms.map = map_of(columns_given(options, where.name), in_space, fail);
+      atoms.map = map_of(columns_given(options, where.name), in_space, or_columns);
       find_labels(atoms, options.columns);
       return atoms;
     }
@@ -133,7 +133,7 @@ namespace nearfield::detail::io
       atoms.style += " " + std::string(words[w]);
     auto named = columns_named(columns);
     find_labels(atoms, named.titles);
-    atoms.map = map_of(std::move(named), in_space, fail);
+    atoms.map = map_of(std::move(named), in_space, or_columns);
     return atoms;
   }
 }

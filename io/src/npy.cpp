@@ -58,27 +58,23 @@ namespace nearfield
     column_map map_of_array(array_columns& columns, std::uint64_t n_rows, std::string const& name,
                             read_options const& options)
     {
-      auto const fail = [&](std::string const& found, std::string const& expected)
-      {
-        throw error(printable(name) + (options.columns.empty() ? "" : ": columns (--columns)") +
-                    ": found " + found + ", expected " + expected);
-      };
+      place const where{name, 0, options.columns.empty() ? place::file : place::columns};
       auto const n = columns.places.size();
       if (!options.columns.empty())
       {
         if (options.columns.size() != n)
-          fail(count_of(options.columns.size(), "name"),
-               std::to_string(n) + ", one for each column");
+          where.fail(count_of(options.columns.size(), "name"),
+                     std::to_string(n) + ", one for each column");
         auto given = columns_given(options, name);
         given.titles = columns.named.titles;
-        return map_of(std::move(given), options, fail);
+        return map_of(std::move(given), options, where);
       }
       if (n_rows >= 2 && n_rows <= 8 && n > 16)
-        fail(count_of(n_rows, "row") + " of " + count_of(n, "column"),
-             "a row for each point: save a.T (or give --columns)");
+        where.fail(count_of(n_rows, "row") + " of " + count_of(n, "column"),
+                   "a row for each point: save a.T (or give --columns)");
       if (columns.named.names.size() != n)
-        fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)));
-      return map_of(columns.named, options, fail);
+        where.fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)));
+      return map_of(columns.named, options, where);
     }
   }
 

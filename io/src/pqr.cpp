@@ -173,7 +173,7 @@ namespace nearfield
       model += is_new;
       is_new = false;
       if (model != chosen + 1) continue;
-      if (first_line == 0) first_line = where.line;
+      if (first_line == 0) first_line = where.number;
       are_of_pdb = are_of_pdb && is_of_pdb(line);
       split(row, ' ', fields);
       auto const n = fields.size();

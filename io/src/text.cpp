@@ -70,37 +70,26 @@ namespace nearfield::detail::io
     return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
   }
 
+  void place::fail(std::string const& found, std::string const& expected) const
+  {
+    std::string const at = of == line      ? ": line " + std::to_string(number)
+                           : of == byte    ? ": byte " + std::to_string(number)
+                           : of == columns ? ": columns (--columns)"
+                                           : "";
+    throw error(printable(name) + at + ": found " + found + ", expected " + expected + hint,
+                of == line || of == byte ? error_kind::invalid_data : error_kind::invalid_argument);
+  }
+
   void fail_at_line(std::string const& name, std::size_t line, std::string const& found,
                     std::string const& expected)
   {
-    throw error(printable(name) + ": line " + std::to_string(line) + ": found " + found +
-                    ", expected " + expected,
-                error_kind::invalid_data);
+    place{name, line}.fail(found, expected);
   }
 
   void fail_at_byte(std::string const& name, std::size_t byte, std::string const& found,
                     std::string const& expected)
   {
-    throw error(printable(name) + ": byte " + std::to_string(byte) + ": found " + found +
-                    ", expected " + expected,
-                error_kind::invalid_data);
-  }
-
-  failure failure_at_line(std::string const& name, std::size_t line, std::string const& hint)
-  {
-    return [=](auto const& found, auto const& expected)
-    {
-      fail_at_line(name, line, found, expected + hint);
-    };
-  }
-
-  failure failure_of_columns(std::string const& name)
-  {
-    return [=](auto const& found, auto const& expected)
-    {
-      throw error(printable(name) + ": columns (--columns): found " + found + ", expected " +
-                  expected);
-    };
+    place{name, byte, place::byte}.fail(found, expected);
   }
 
   std::string_view trimmed(std::string_view text)

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,22 +30,30 @@ namespace nearfield::detail::io
   /// "1 value", "2 values"
   std::string count_of(std::uintmax_t n, std::string_view noun);
 
-  /// Throws nearfield::error("<name>: line <line>: found <found>, expected <expected>").
+  /// What a message is about.
+  struct place
+  {
+    enum kind
+    {
+      line,
+      byte,
+      columns, ///< read_options.columns
+      file     ///< all of it
+    };
+
+    std::string const& name; ///< of the file
+    std::uint64_t number = 0;
+    kind of = line;
+    char const* hint = ""; ///< behind what was expected
+
+    /// Throws nearfield::error("<name>: line <number>: found <found>, expected <expected><hint>").
+    [[noreturn]] void fail(std::string const& found, std::string const& expected) const;
+  };
+
   [[noreturn]] void fail_at_line(std::string const& name, std::size_t line,
                                  std::string const& found, std::string const& expected);
-
-  /// Throws nearfield::error("<name>: byte <byte>: found <found>, expected <expected>").
   [[noreturn]] void fail_at_byte(std::string const& name, std::size_t byte,
                                  std::string const& found, std::string const& expected);
-
-  /// What throws nearfield::error for what was found and what was expected.
-  using failure = std::function<void(std::string const& found, std::string const& expected)>;
-
-  /// As fail_at_line() does, with a hint behind.
-  failure failure_at_line(std::string const& name, std::size_t line, std::string const& hint = {});
-
-  /// For read_options.columns.
-  failure failure_of_columns(std::string const& name);
 
   constexpr bool is_blank(char c)
   {
@@ -143,18 +150,6 @@ namespace nearfield::detail::io
 
   /// What separates the fields of a line: ';', ',' or, for blanks, ' '.
   char delimiter_of(std::string_view line);
-
-  /// The location of a value, for messages.
-  struct place
-  {
-    std::string const& name;
-    std::size_t line;
-
-    [[noreturn]] void fail(std::string const& found, std::string const& expected) const
-    {
-      fail_at_line(name, line, found, expected);
-    }
-  };
 
   /// Reads a value, which may be nan or infinite; `what` names it in messages.
   double read_value(std::string_view text, place const& where, std::string_view what);

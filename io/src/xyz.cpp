@@ -280,9 +280,9 @@ namespace nearfield
         comment.columns.titles[0] = "column 1, of atomic numbers";
     }
     auto const map = is_given
-                         ? map_of(columns_given(options, name), options, failure_of_columns(name))
+                         ? map_of(columns_given(options, name), options, {name, 0, place::columns})
                          : map_of(comment.columns, options,
-                                  failure_at_line(name, chosen.line + 1, " (or give --columns)"));
+                                  {name, chosen.line + 1, place::line, " (or give --columns)"});
     auto points = parse_rows(chosen.rows, chosen.line + 1, name, options, map, report);
     if (!report) return points;
     report->format = comment.has_properties ? "extended XYZ" : "XYZ";
