@@ -413,28 +413,6 @@ TEST(command_line, without_a_command_or_with_an_unknown_one)
   expect_refusal(run_program({"info", "more"}), "more");
 }
 
-TEST(command_line, output_is_input_through_a_link)
-{
-  temporary_folder const folder;
-  write_text(folder / "a.csv", good);
-  std::filesystem::create_symlink(folder / "a.csv", folder / "link.csv");
-  expect_refusal(
-      run_program({"run", (folder / "a.csv").string(), "--output", (folder / "link.csv").string()}),
-      "--output: .*link.csv");
-  EXPECT_EQ(read_text(folder / "a.csv"), good);
-}
-
-TEST(command_line, one_output_is_another_through_a_link)
-{
-  temporary_folder const folder;
-  write_text(folder / "a.csv", good);
-  std::filesystem::create_symlink("b.csv", folder / "link.json"); // which is not there yet
-  expect_refusal(
-      run_program({"run", (folder / "a.csv").string(), "--output", (folder / "b.csv").string(),
-                   "--json", (folder / "link.json").string()}),
-      "--json: .*link.json is also .*b.csv");
-}
-
 TEST(command_line, two_files_of_different_dimensions)
 {
   temporary_folder const folder;
@@ -493,35 +471,4 @@ TEST(command_line, cuda_without_a_gpu)
                  "--gpus: .*(without CUDA|NVIDIA)");
 #endif
   EXPECT_EQ(folder.n_files(), 0);
-}
-
-TEST(command_line, a_link_to_itself)
-{
-  temporary_folder const folder;
-  write_text(folder / "a.csv", good);
-  std::filesystem::create_symlink("link.csv", folder / "link.csv");
-  auto const link = (folder / "link.csv").string(), file = (folder / "a.csv").string();
-  expect_refusal(run_program({"run", file, "--output", link}), "link.csv: .*symbolic links");
-  expect_refusal(run_program({"run", link, "--output", (folder / "b.csv").string()}), "link.csv: ");
-}
-
-TEST(command_line, names_relative_to_a_working_directory_that_is_gone)
-{
-  temporary_folder const folder;
-  auto const file = (folder / "a.csv").string(), gone = (folder / "gone").string();
-  write_text(file, good);
-  auto const in_gone = [&](std::string const& arguments)
-  {
-    return run_in_shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
-                        " && exec \"$PROGRAM\" " + arguments + " > /dev/null");
-  };
-  expect_refusal(in_gone("run a.csv --workers 0"), "a.csv: .*No such file");
-  expect_refusal(in_gone("run a.csv --workers 0 --json b.json"), "(a.csv|b.json): .*No such file");
-  expect_refusal(in_gone("run '" + file + "' --output b.csv --json c.json"),
-                 "b.csv: cannot be written: No such file");
-  expect_refusal(in_gone("search '" + file + "' --radius 1 --output b.csv"),
-                 "nearfield: b.csv: .*No such file");
-  expect_success(in_gone("run '" + file + "' --workers 0 --output '" + (folder / "b.csv").string() +
-                         "' --json '" + (folder / "b.json").string() + "'"));
-  EXPECT_EQ(folder.n_files(), 3);
 }
