@@ -1,7 +1,8 @@
 #pragma once
 
+#include "io/src/atomic_file.hpp"
+
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/atomic_file.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,8 @@
 
 namespace nearfield::app
 {
+  using nearfield::detail::io::atomic_file;
+
   /// Whether both names lead to the same file, directly or through links, existing or not.
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {

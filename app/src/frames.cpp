@@ -66,7 +66,7 @@ namespace nearfield::app
           write)
   {
     auto const shown = write(path(step));
-    written_.push_back({time, shown.value_or("").filename().string()});
+    written_.emplace_back(time, shown.value_or("").filename().string());
     if (auto const all = collection(); shown && !all.empty())
     {
       atomic_file file(all);

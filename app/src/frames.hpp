@@ -39,7 +39,7 @@ namespace nearfield::app
     /// The first file that was written.
     [[nodiscard]] std::filesystem::path first() const
     {
-      return output_.parent_path() / written_.at(0).file;
+      return output_.parent_path() / written_.at(0).second;
     }
     /// The number of frames that are written.
     [[nodiscard]] std::size_t size() const { return written_.size(); }
@@ -49,6 +49,6 @@ namespace nearfield::app
 
     std::filesystem::path output_;
     std::uint64_t every_, last_;
-    std::vector<pvd_entry> written_;
+    std::vector<std::pair<double, std::string>> written_; ///< times, and names of files
   };
 }

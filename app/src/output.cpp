@@ -8,9 +8,10 @@ namespace nearfield::app
 {
   namespace
   {
-    whole_file whole_of(ranks const& all, point_set const& points)
+    write_options::whole_file whole_of(ranks const& all, point_set const& points)
     {
-      whole_file whole{.n_points = all.sum(points.size()), .has_header = all.is_first()};
+      write_options::whole_file whole{.n_points = all.sum(points.size()),
+                                      .has_header = all.is_first()};
       for (auto const& column : points.positions)
       {
         extent const here = extent_of(column);

@@ -39,7 +39,7 @@ namespace nearfield::app
 
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::string const& dim_of, std::vector<std::string> const& columns,
-                      std::optional<file_part> const& part)
+                      std::optional<read_options::file_part> const& part)
     {
       // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it; --frame
       // and --format are for INPUT, and for the other file if it is of the same kind
@@ -83,13 +83,13 @@ namespace nearfield::app
     {
       auto targets =
           read_part(all, options.input,
-                    [&](std::optional<file_part> const& part) {
+                    [&](std::optional<read_options::file_part> const& part) {
                       return read(options, options.input, options.dim, "", options.columns, part);
                     });
       std::optional<named_points> sources;
       if (options.sources)
         sources = read_part(all, *options.sources,
-                            [&](std::optional<file_part> const& part)
+                            [&](std::optional<read_options::file_part> const& part)
                             {
                               auto from = read(options, *options.sources, targets.points.dim,
                                                options.dim == 0 ? targets.name : "",

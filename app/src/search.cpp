@@ -43,7 +43,8 @@ namespace nearfield::app
       if (options.backend != backend::scalar) (void)selected_isa();
     }
 
-    named_points read_positions(search_options const& options, std::optional<file_part> const& part)
+    named_points read_positions(search_options const& options,
+                                std::optional<read_options::file_part> const& part)
     {
       named_points from{.name = options.input.string()};
       from.points = read_points(options.input,
@@ -93,7 +94,7 @@ namespace nearfield::app
 
     auto const start = std::chrono::steady_clock::now();
     auto const from = read_part(all, options.input,
-                                [&](std::optional<file_part> const& part)
+                                [&](std::optional<read_options::file_part> const& part)
                                 { return read_positions(options, part); });
     double const read_seconds = all.greatest(seconds_since(start));
     auto const taken = taken_of(options, from);

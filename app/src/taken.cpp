@@ -150,10 +150,11 @@ namespace nearfield::app
     return {std::move(file)};
   }
 
-  named_points read_part(ranks const& all, std::filesystem::path const& path,
-                         std::function<named_points(std::optional<file_part> const&)> const& read)
+  named_points
+  read_part(ranks const& all, std::filesystem::path const& path,
+            std::function<named_points(std::optional<read_options::file_part> const&)> const& read)
   {
-    std::optional<file_part> part;
+    std::optional<read_options::file_part> part;
     if (all.size() > 1)
       part = {static_cast<std::uint64_t>(all.rank()), static_cast<std::uint64_t>(all.size())};
     all.require_same_file(path);

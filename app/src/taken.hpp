@@ -34,8 +34,9 @@ namespace nearfield::app
 
   /// What read(part) gives for the part of the file that is for this rank, with its place in the file. Collective. Throws
   /// nearfield::error for columns of text without a row in the whole file, which are a mistake elsewhere.
-  named_points read_part(ranks const& all, std::filesystem::path const& path,
-                         std::function<named_points(std::optional<file_part> const&)> const& read);
+  named_points
+  read_part(ranks const& all, std::filesystem::path const& path,
+            std::function<named_points(std::optional<read_options::file_part> const&)> const& read);
 
   /// Prints a line for each file.
   void print_taken(taken_files const& files);

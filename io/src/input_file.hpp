@@ -11,6 +11,8 @@
 
 namespace nearfield::detail::io
 {
+  using file_part = read_options::file_part;
+
   /// A file that is read piece by piece, or whose bytes are all in memory. Everything throws nearfield::error with the
   /// file's name.
   class input_file

@@ -182,13 +182,13 @@ namespace nearfield
     return out;
   }
 
-  std::string format_pvd(std::vector<pvd_entry> const& entries)
+  std::string format_pvd(std::vector<std::pair<double, std::string>> const& entries)
   {
     std::string out = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n"
                       "  <Collection>\n";
-    for (pvd_entry const& entry : entries)
-      out += "    <DataSet timestep=\"" + detail::number_text(entry.time) +
-             "\" part=\"0\" file=\"" + escaped(entry.file) + "\"/>\n";
+    for (auto const& [time, file] : entries)
+      out += "    <DataSet timestep=\"" + detail::number_text(time) + "\" part=\"0\" file=\"" +
+             escaped(file) + "\"/>\n";
     return out + "  </Collection>\n</VTKFile>\n";
   }
 }

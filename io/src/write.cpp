@@ -1,6 +1,6 @@
-#include <nearfield/io/atomic_file.hpp>
 #include <nearfield/io/points.hpp>
 
+#include "atomic_file.hpp"
 #include "fma.hpp"
 #include "text.hpp"
 #include "write.hpp"

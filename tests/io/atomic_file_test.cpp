@@ -1,6 +1,6 @@
 #include "files.hpp"
 
-#include <nearfield/io/atomic_file.hpp>
+#include "io/src/atomic_file.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 using namespace nearfield;
+using nearfield::detail::io::atomic_file;
 using namespace nearfield::test;
 
 namespace

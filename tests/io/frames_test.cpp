@@ -111,7 +111,7 @@ TEST(frames, of_other_formats_are_one)
   write_text(folder / "a.lmp", "title\n1 atoms\nAtoms # atomic\n\n1 1 1 2 3\n");
   write_points(folder / "a.bfma", {.positions = {{1}, {2}, {3}}, .inputs = {{4}}});
   for (char const* name : {"a.csv", "a.fma", "a.lmp", "a.bfma"})
-    for (auto const& part : {std::optional<file_part>(), std::optional(file_part{0, 1})})
+    for (auto const& part : std::vector<std::optional<read_options::file_part>>{{}, {{0, 1}}})
     {
       EXPECT_EQ(read_points(folder / name, {.frame = -1, .part = part}).size(), 1u);
       EXPECT_THAT(
@@ -124,7 +124,7 @@ TEST(frames, of_a_part_are_those_of_the_file)
 {
   temporary_folder const folder;
   write_text(folder / "a.xyz", xyz);
-  auto const part = read_points(folder / "a.xyz", {.frame = 2, .part = file_part{1, 2}});
+  auto const part = read_points(folder / "a.xyz", {.frame = 2, .part = {{1, 2}}});
   EXPECT_EQ(part.positions[0], std::vector<double>{3});
 }
 
@@ -165,7 +165,7 @@ TEST(gzip, is_read_as_what_it_holds)
     compress(folder / name);
     auto const packed = folder / (std::string(name) + ".gz");
     EXPECT_EQ(read_points(packed, options), whole);
-    options.part = file_part{1, 3};
+    options.part = {{1, 3}};
     auto const part = read_points(packed, options);
     EXPECT_EQ(part.size(), (whole.size() * 2 + 2) / 3 - (whole.size() + 2) / 3);
     // without .gz in its name
@@ -188,7 +188,7 @@ TEST(gzip, of_another_format_is_refused_as_that)
   compress(folder / "b.csv");
   EXPECT_THAT(message_of(
                   [&] {
-                    read_points(folder / "b.csv.gz", {.part = file_part{0, 1}});
+                    read_points(folder / "b.csv.gz", {.part = {{0, 1}}});
                   }),
               testing::HasSubstr("compressed twice"));
 }

@@ -198,7 +198,7 @@ TEST(npy_points, of_records_have_the_names_of_their_fields)
   EXPECT_EQ(points.masses, (std::vector<double>{2, 2}));
   EXPECT_EQ(report.positions, std::vector<std::string>{"Pos"});
   EXPECT_EQ(report.left_out, (std::vector<std::string>{"id", "when", "name"}));
-  auto const second = read_points(folder / "a.npy", {.part = file_part{1, 2}});
+  auto const second = read_points(folder / "a.npy", {.part = {{1, 2}}});
   EXPECT_EQ(second.positions, (columns{{2}, {3}, {4}}));
 }
 
@@ -240,7 +240,7 @@ TEST(npy_points, may_have_a_long_head)
   write_text(folder / "a.npy", "\x93NUMPY" + std::string("\x02\x00", 2) +
                                    bytes(static_cast<std::uint32_t>(text.size())) + text +
                                    bytes(1., 2.));
-  for (auto const& part : {std::optional<file_part>(), std::optional(file_part{0, 1})})
+  for (auto const& part : std::vector<std::optional<read_options::file_part>>{{}, {{0, 1}}})
     EXPECT_EQ(read_points(folder / "a.npy", {.part = part}).positions, (columns{{1}, {2}}));
 }
 
@@ -260,7 +260,7 @@ TEST(npy_points, parts_are_those_of_the_whole)
       columns joined(3);
       for (std::uint64_t i = 0; i < count; ++i)
       {
-        auto const part = read_points(path, {.part = file_part{i, count}});
+        auto const part = read_points(path, {.part = {{i, count}}});
         for (std::size_t c = 0; c < 3; ++c)
           joined[c].insert(joined[c].end(), part.positions[c].begin(), part.positions[c].end());
       }
@@ -279,7 +279,7 @@ TEST(npy_points, parts_are_those_of_the_whole)
     for (std::uint64_t const count : {1, 2})
       EXPECT_THAT(message_of(
                       [&] {
-                        (void)read_points(path, {.part = file_part{0, count}});
+                        (void)read_points(path, {.part = {{0, count}}});
                       }),
                   testing::HasSubstr("found nan for z of point 4"));
   }
@@ -352,7 +352,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
     // of a part too
     write_text(folder / "a.npy", each.file);
     auto of_part = each.options;
-    of_part.part = file_part{0, 1};
+    of_part.part = {{0, 1}};
     EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.npy", of_part); }),
                 testing::HasSubstr(each.message));
   }

@@ -31,7 +31,7 @@ namespace
     point_set all;
     for (std::uint64_t i = 0; i < count; ++i)
     {
-      options.part = file_part{i, count};
+      options.part = {{i, count}};
       auto const part = read_points(path, options);
       check(part);
       if (i == 0)
@@ -221,7 +221,7 @@ namespace
       for (std::uint64_t i = 0; i < 3; ++i)
       {
         file_report of_part;
-        (void)read_points(folder / name, {.part = file_part{i, 3}}, &of_part);
+        (void)read_points(folder / name, {.part = {{i, 3}}}, &of_part);
         EXPECT_EQ(of_part, whole) << name;
       }
     }
@@ -233,14 +233,14 @@ namespace
     write_text(folder / "a.csv", "1,2,3\n");
     EXPECT_THAT(message_of(
                     [&] {
-                      (void)read_points(folder / "a.csv", {.part = file_part{2, 2}});
+                      (void)read_points(folder / "a.csv", {.part = {{2, 2}}});
                     }),
                 testing::HasSubstr("read_options.part: found part 2 of 2"));
     ASSERT_EQ(::mkfifo((folder / "b.csv").c_str(), 0600), 0);
     int const kept_open = ::open((folder / "b.csv").c_str(), O_RDWR); // else opening waits
     EXPECT_THAT(message_of(
                     [&] {
-                      (void)read_points(folder / "b.csv", {.part = file_part{0, 2}});
+                      (void)read_points(folder / "b.csv", {.part = {{0, 2}}});
                     }),
                 testing::HasSubstr("found a pipe"));
     ::close(kept_open);
@@ -268,7 +268,7 @@ namespace
             SCOPED_TRACE(testing::Message() << name << ", " << n << " points");
             auto points = awkward_points(2, n, 2, 1);
             if (has_box) points.box = bounding_box{{0.1, 0.2}, 1e31};
-            whole_file whole{.n_points = n};
+            write_options::whole_file whole{.n_points = n};
             for (auto const& column : points.positions)
               if (n > 0)
               {

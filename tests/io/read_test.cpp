@@ -197,7 +197,7 @@ TEST(read, the_format_may_be_given)
   EXPECT_EQ(read_points(folder / "a.dat", {.format = "XYZ"}).size(), 1u);
   write_text(folder / "a.txt", lammps);
   EXPECT_EQ(read_points(folder / "a.txt", {.format = "lammps"}).inputs.size(), 1u);
-  EXPECT_EQ(read_points(folder / "a.txt", {.format = "lmp", .part = file_part{0, 1}}).size(), 1u);
+  EXPECT_EQ(read_points(folder / "a.txt", {.format = "lmp", .part = {{0, 1}}}).size(), 1u);
   EXPECT_TRUE(has_atom_style("a.txt", "lammps"));
   EXPECT_FALSE(has_atom_style("a.lmp", "csv"));
   EXPECT_THAT(message_of([&] { read_points(folder / "a", {.format = "doc"}); }),
@@ -216,7 +216,7 @@ TEST(read, other_formats_are_named_with_what_to_convert_them_to)
     if (content.empty()) return;
     EXPECT_THAT(message_of(
                     [&] {
-                      read_points(folder / name, {.part = file_part{0, 1}});
+                      read_points(folder / name, {.part = {{0, 1}}});
                     }),
                 testing::HasSubstr(name + ": found " + part));
   };

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -104,16 +105,16 @@ namespace nearfield
     friend bool operator==(file_report const&, file_report const&) = default;
   };
 
-  /// One of the equal parts of a file, in its order, that several processes read together.
-  struct file_part
-  {
-    std::uint64_t index = 0; ///< from 0
-    std::uint64_t count = 1; ///< of parts
-  };
-
   /// What the file itself does not say.
   struct read_options
   {
+    /// One of the equal parts of a file, in its order, that several processes read together.
+    struct file_part
+    {
+      std::uint64_t index = 0; ///< from 0
+      std::uint64_t count = 1; ///< of parts
+    };
+
     /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
     /// are equal; any other mismatch is an error.
     int dim = 0;
@@ -216,19 +217,18 @@ namespace nearfield
     f64
   };
 
-  /// What the points of a part do not say of the whole file, which several processes format, each its rows.
-  struct whole_file
-  {
-    std::uint64_t n_points = 0; ///< of all parts
-    std::vector<double> lower =
-        {}; ///< the least of each coordinate of all parts; empty without points
-    std::vector<double> upper = {}; ///< the greatest
-    bool has_header = false;        ///< this is the first part
-  };
-
   /// How a file is written.
   struct write_options
   {
+    /// What the points of a part do not say of the whole file, which several processes format, each its rows.
+    struct whole_file
+    {
+      std::uint64_t n_points = 0;     ///< of all parts
+      std::vector<double> lower = {}; ///< the least of each coordinate; empty without points
+      std::vector<double> upper = {}; ///< the greatest
+      bool has_header = false;        ///< this is the first part
+    };
+
     file_precision precision = file_precision::f64; ///< precision of the numbers
     /// The points are some rows of this file, and format_points() returns these: one part after the other they are the
     /// file. Not for .vtu, see format_pvtu(). None: the points are those of the file.
@@ -238,7 +238,7 @@ namespace nearfield
   /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
   /// .csv, .vtu (ParaView), .xyz (extended XYZ).
   ///
-  /// The file appears under its name only when it is complete (see atomic_file). Outputs may be nan, inf or
+  /// The file appears under its name only when it is complete . Outputs may be nan, inf or
   /// -inf; text files spell them so, and read_points reads them back. Throws nearfield::error if the points
   /// fail check(), a value or the box of an FMA file exceeds the range of the precision, an FMA file would have
   /// more than 4096 columns, or velocities or masses, the extension is unknown, or the file cannot be written.
@@ -289,27 +289,20 @@ namespace nearfield
                                         std::vector<std::string> const& pieces,
                                         write_options const& options = {});
 
-  /// A file of a collection, and its time.
-  struct pvd_entry
-  {
-    double time = 0;  ///< finite
-    std::string file; ///< its name, relative to the collection's directory
-  };
-
-  /// A PVD collection: ParaView opens it as the files in the order of their times.
-  NEARFIELD_API std::string format_pvd(std::vector<pvd_entry> const& entries);
+  /// A PVD collection: ParaView opens it as the files in the order of their times. Each entry is a time, which is finite,
+  /// and the name of a file, relative to the collection's directory.
+  NEARFIELD_API std::string format_pvd(std::vector<std::pair<double, std::string>> const& entries);
 
   /// NumPy .npy files of integers, written sequentially: the header, then the values row by row.
   ///
-  ///     nearfield::atomic_file file{"pairs.npy"}; // <nearfield/io/atomic_file.hpp>
+  ///     std::ofstream file("pairs.npy", std::ios::binary);
   ///     std::string bytes = nearfield::format_npy_header({n, 2});
   ///     for (std::size_t p = 0; p < n; ++p)
   ///     {
   ///       nearfield::append_npy(bytes, i[p]);
   ///       nearfield::append_npy(bytes, j[p]);
   ///     }
-  ///     file.write(bytes);
-  ///     file.commit();
+  ///     file << bytes;
   ///
   /// The header of an array of int64, little-endian, row-major, of the given shape. Version 1.0 of the format,
   /// padded so that the values start at a multiple of 64 bytes. Throws nearfield::error for more than 32

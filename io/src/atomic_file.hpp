@@ -6,11 +6,11 @@
 #include <memory>
 #include <string_view>
 
-namespace nearfield
+namespace nearfield::detail::io
 {
   /// A file that appears under its name only when it is complete.
   ///
-  ///     nearfield::atomic_file file{"potential.csv"};
+  ///     atomic_file file{"potential.csv"};
   ///     file.write(text);
   ///     file.commit();
   ///
