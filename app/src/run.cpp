@@ -37,33 +37,6 @@ namespace nearfield::app
                       "; use other units of length");
     }
 
-    named_points read(run_options const& options, std::filesystem::path const& path, int dim,
-                      std::string const& dim_of, std::vector<std::string> const& columns,
-                      std::optional<read_options::file_part> const& part)
-    {
-      // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it; --frame
-      // and --format are for INPUT, and for the other file if it is of the same kind
-      bool const is_alike = path.extension() == options.input.extension();
-      auto const has_style = [&](std::filesystem::path const& of)
-      {
-        return has_atom_style(of,
-                              of.extension() == options.input.extension() ? options.format : "");
-      };
-      bool const is_for_the_other = options.sources && !has_style(path) &&
-                                    (has_style(options.input) || has_style(*options.sources));
-      named_points from{.name = path.string()};
-      from.points = read_points(path,
-                                {.dim = dim,
-                                 .dim_of = dim_of,
-                                 .columns = columns,
-                                 .atom_style = is_for_the_other ? "" : options.atom_style,
-                                 .frame = is_alike ? options.frame : std::nullopt,
-                                 .format = is_alike ? options.format : "",
-                                 .part = part},
-                                &from.report);
-      return from;
-    }
-
     // Columns without names are x y z and inputs, if nothing says otherwise. Where INPUT is in 2D, z would become an input.
     void refuse_z_as_input(run_options const& options, named_points const& sources)
     {
@@ -81,22 +54,27 @@ namespace nearfield::app
     std::pair<named_points, std::optional<named_points>> read_both(ranks const& all,
                                                                    run_options const& options)
     {
-      auto targets =
-          read_part(all, options.input,
-                    [&](std::optional<read_options::file_part> const& part) {
-                      return read(options, options.input, options.dim, "", options.columns, part);
-                    });
-      std::optional<named_points> sources;
-      if (options.sources)
-        sources = read_part(all, *options.sources,
-                            [&](std::optional<read_options::file_part> const& part)
-                            {
-                              auto from = read(options, *options.sources, targets.points.dim,
-                                               options.dim == 0 ? targets.name : "",
-                                               options.source_columns, part);
-                              refuse_z_as_input(options, from);
-                              return from;
-                            });
+      auto how = reading_of(options);
+      if (!options.sources) return {read_file(all, options.input, how), std::nullopt};
+      // --frame and --format are for INPUT, and for the other file if it is of the same kind
+      auto how_sources = how;
+      if (options.sources->extension() != options.input.extension())
+      {
+        how_sources.frame = std::nullopt;
+        how_sources.format = "";
+      }
+      // --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it
+      bool const has_style = has_atom_style(options.input, how.format),
+                 has_style_too = has_atom_style(*options.sources, how_sources.format);
+      if (has_style && !has_style_too) how_sources.atom_style = "";
+      if (!has_style && has_style_too) how.atom_style = "";
+
+      auto targets = read_file(all, options.input, how);
+      how_sources.dim = targets.points.dim;
+      how_sources.dim_of = options.dim == 0 ? targets.name : "";
+      how_sources.columns = options.source_columns;
+      auto sources = read_file(all, *options.sources, how_sources);
+      all.attempt([&] { refuse_z_as_input(options, sources); });
       return {std::move(targets), std::move(sources)};
     }
 

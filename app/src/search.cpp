@@ -43,24 +43,6 @@ namespace nearfield::app
       if (options.backend != backend::scalar) (void)selected_isa();
     }
 
-    named_points read_positions(search_options const& options,
-                                std::optional<read_options::file_part> const& part)
-    {
-      named_points from{.name = options.input.string()};
-      from.points = read_points(options.input,
-                                {.dim = options.dim,
-                                 .columns = options.columns,
-                                 .atom_style = options.atom_style,
-                                 .frame = options.frame,
-                                 .format = options.format,
-                                 .part = part},
-                                &from.report);
-      check_axes(options.periodic, from);
-      from.points.inputs = {}; // a search does not use them
-      from.points.outputs = {};
-      return from;
-    }
-
     void print_summary(search_options const& options, int dim, search_result const& result)
     {
       constexpr auto general = std::chars_format::general;
@@ -93,9 +75,10 @@ namespace nearfield::app
     all.attempt([&] { check_early(early); });
 
     auto const start = std::chrono::steady_clock::now();
-    auto const from = read_part(all, options.input,
-                                [&](std::optional<read_options::file_part> const& part)
-                                { return read_positions(options, part); });
+    auto from = read_file(all, options.input, reading_of(options));
+    all.attempt([&] { check_axes(options.periodic, from); });
+    from.points.inputs = {}; // a search does not use them
+    from.points.outputs = {};
     double const read_seconds = all.greatest(seconds_since(start));
     auto const taken = taken_of(options, from);
     if (all.is_first()) print_taken(taken);

@@ -150,16 +150,22 @@ namespace nearfield::app
     return {std::move(file)};
   }
 
-  named_points
-  read_part(ranks const& all, std::filesystem::path const& path,
-            std::function<named_points(std::optional<read_options::file_part> const&)> const& read)
+  read_options reading_of(file_options const& options)
   {
-    std::optional<read_options::file_part> part;
+    return {.dim = options.dim,
+            .columns = options.columns,
+            .atom_style = options.atom_style,
+            .frame = options.frame,
+            .format = options.format};
+  }
+
+  named_points read_file(ranks const& all, std::filesystem::path const& path, read_options how)
+  {
     if (all.size() > 1)
-      part = {static_cast<std::uint64_t>(all.rank()), static_cast<std::uint64_t>(all.size())};
+      how.part = {static_cast<std::uint64_t>(all.rank()), static_cast<std::uint64_t>(all.size())};
     all.require_same_file(path);
-    named_points mine;
-    all.attempt([&] { mine = read(part); });
+    named_points mine{.name = path.string()};
+    all.attempt([&] { mine.points = read_points(path, how, &mine.report); });
     mine.first = all.sum_before(mine.points.size());
     auto const n_points = all.sum(std::uint64_t(mine.points.size()));
     all.attempt(

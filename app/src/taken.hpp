@@ -4,7 +4,6 @@
 #include "problem.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,11 +31,12 @@ namespace nearfield::app
   /// Of `search`.
   taken_files taken_of(search_options const& options, named_points const& from);
 
-  /// What read(part) gives for the part of the file that is for this rank, with its place in the file. Collective. Throws
+  /// How INPUT is read.
+  read_options reading_of(file_options const& options);
+
+  /// The points of a file, or of the part of it that is for this rank, with its place in the file. Collective. Throws
   /// nearfield::error for columns of text without a row in the whole file, which are a mistake elsewhere.
-  named_points
-  read_part(ranks const& all, std::filesystem::path const& path,
-            std::function<named_points(std::optional<read_options::file_part> const&)> const& read);
+  named_points read_file(ranks const& all, std::filesystem::path const& path, read_options how);
 
   /// Prints a line for each file.
   void print_taken(taken_files const& files);
