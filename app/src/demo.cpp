@@ -4,6 +4,7 @@
 #include "files.hpp"
 #include "json.hpp"
 #include "machine.hpp"
+#include "output.hpp"
 #include "picture.hpp"
 #include "plain_loop.hpp"
 #include "task_step.hpp"
@@ -177,7 +178,8 @@ namespace nearfield::app
                      std::vector<std::vector<double>>&& outputs, std::vector<demo_row> const& rows,
                      std::vector<demo_search_row> const& searches)
     {
-      output_files files;
+      ranks const alone;
+      output_files files(alone);
       std::string const picture = draw_potential(input, leaves, outputs[0]);
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);

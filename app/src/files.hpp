@@ -4,12 +4,10 @@
 
 #include <nearfield/core/error.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <iostream>
-#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,48 +84,4 @@ namespace nearfield::app
 
   /// What takes the bytes of a file, piece by piece.
   using byte_sink = std::function<void(std::string_view)>;
-
-  /// The output files of one run, committed together.
-  class output_files
-  {
-  public:
-    /// Writes a file, which gets its name in commit(). Like open() and commit(), throws nearfield::error.
-    void write(std::filesystem::path const& path, std::string_view bytes)
-    {
-      if (is_standard_output(path))
-        to_print_ += bytes;
-      else
-        open(path).write(bytes);
-    }
-
-    /// Opens a file to be written piece by piece before commit().
-    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
-
-    /// Prints the name of each file after the label, if there is one, then gives the files their names. If standard
-    /// output fails, that is an error too and leaves no files.
-    void commit(std::optional<std::string_view> label)
-    {
-      if (label)
-      {
-        for (output const& each : files_) std::cout << *label << each.path.string() << "\n";
-        flush_output();
-      }
-      bool const prints = !to_print_.empty();
-      if (prints &&
-          (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||
-           std::fflush(stdout) != 0))
-        refuse_output();
-      for (output& each : files_) each.file.commit();
-    }
-
-  private:
-    struct output
-    {
-      std::filesystem::path path;
-      atomic_file file;
-      explicit output(std::filesystem::path const& p) : path(p), file(p) {}
-    };
-    std::list<output> files_;
-    std::string to_print_;
-  };
 }

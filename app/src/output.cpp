@@ -2,7 +2,8 @@
 
 #include "rounding.hpp"
 
-#include <utility>
+#include <cstdio>
+#include <iostream>
 
 namespace nearfield::app
 {
@@ -48,24 +49,8 @@ namespace nearfield::app
     return files;
   }
 
-  piece::piece(std::filesystem::path path, std::string_view bytes)
-      : path_(std::move(path)), file_(path_)
-  {
-    file_.write(bytes);
-  }
-  piece::~piece()
-  {
-    std::error_code ignored;
-    if (is_there_) std::filesystem::remove(path_, ignored);
-  }
-  void piece::commit()
-  {
-    file_.commit();
-    is_there_ = true;
-  }
-
-  void output_of_ranks::write(std::filesystem::path const& path, point_set const& points,
-                              write_options how)
+  void output_files::write(std::filesystem::path const& path, point_set const& points,
+                           write_options how)
   {
     if (!has_pieces(all_, path))
     {
@@ -77,49 +62,69 @@ namespace nearfield::app
         [&]
         {
           auto const here = piece_of(path, all_.rank());
-          mine_.emplace(here, format_points(here, points, how));
+          mine_.emplace(here).file.write(format_points(here, points, how));
+          if (!all_.is_first()) return;
           std::vector<std::string> names;
           for (int r = 0; r < all_.size(); ++r)
             names.push_back(piece_of(path, r).filename().string());
-          if (all_.is_first())
-            files_.write(file_of_first(all_, path), format_pvtu(points, names, how));
+          files_.emplace_back(file_of_first(all_, path))
+              .file.write(format_pvtu(points, names, how));
         });
   }
 
-  void output_of_ranks::write_in_order(std::filesystem::path const& path,
-                                       std::function<void(byte_sink const&)> const& write)
+  void output_files::write_in_order(std::filesystem::path const& path,
+                                    std::function<void(byte_sink const&)> const& write)
   {
     atomic_file* file = nullptr;
     all_.attempt(
         [&]
         {
-          if (all_.is_first()) file = &files_.open(path);
+          if (all_.is_first()) file = &files_.emplace_back(path).file;
         });
     all_.pass_to_first(write, [&](std::string_view bytes) { file->write(bytes); });
   }
 
-  void output_of_ranks::write_json(std::optional<std::filesystem::path> const& path,
-                                   std::string const& json)
+  void output_files::write(std::optional<std::filesystem::path> const& path, std::string_view bytes)
   {
     all_.attempt(
         [&]
         {
-          if (path && all_.is_first()) files_.write(*path, json);
+          if (!path || !all_.is_first()) return;
+          if (is_standard_output(*path))
+            to_print_ += bytes;
+          else
+            files_.emplace_back(*path).file.write(bytes);
         });
   }
 
-  void output_of_ranks::commit(std::optional<std::string_view> label)
+  void output_files::commit(std::optional<std::string_view> label)
   {
     all_.attempt(
         [&]
         {
-          if (mine_) mine_->commit();
+          if (!mine_) return;
+          mine_->file.commit();
+          mine_->is_alone = true;
         });
     all_.attempt(
         [&]
         {
-          if (all_.is_first()) files_.commit(label);
+          if (all_.is_first()) commit_of_first(label);
         });
-    if (mine_) mine_->keep();
+    if (mine_) mine_->is_alone = false;
+  }
+
+  void output_files::commit_of_first(std::optional<std::string_view> label)
+  {
+    if (label)
+    {
+      for (output const& each : files_) std::cout << *label << each.path.string() << "\n";
+      flush_output();
+    }
+    if (!to_print_.empty() &&
+        (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||
+         std::fflush(stdout) != 0))
+      refuse_output();
+    for (output& each : files_) each.file.commit();
   }
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,28 +23,11 @@ namespace nearfield::app
   /// The file that shows all of it, which the first rank writes.
   std::filesystem::path file_of_first(ranks const& all, std::filesystem::path const& output);
 
-  /// The file of a rank, which goes again if the files of others do not come to be.
-  class piece
+  /// The output files of a run, committed together. Every function is collective, and throws nearfield::error.
+  class output_files
   {
   public:
-    piece(std::filesystem::path path, std::string_view bytes);
-    ~piece();
-    piece(piece const&) = delete;
-    piece& operator=(piece const&) = delete;
-    void commit();
-    void keep() { is_there_ = false; }
-
-  private:
-    std::filesystem::path path_;
-    atomic_file file_;
-    bool is_there_ = false;
-  };
-
-  /// The output files of a run, committed together, as output_files. Every function is collective.
-  class output_of_ranks
-  {
-  public:
-    explicit output_of_ranks(ranks const& all) : all_(all) {}
+    explicit output_files(ranks const& all) : all_(all) {}
 
     /// Writes the points of all ranks, to one file or to pieces.
     void write(std::filesystem::path const& path, point_set const& points, write_options how);
@@ -51,13 +35,37 @@ namespace nearfield::app
     void write_in_order(std::filesystem::path const& path,
                         std::function<void(byte_sink const&)> const& write);
     /// Writes what the first rank has, if a path is given.
-    void write_json(std::optional<std::filesystem::path> const& path, std::string const& json);
-    /// Gives them their names. With a label, the first rank says so.
+    void write(std::optional<std::filesystem::path> const& path, std::string_view bytes);
+    /// Gives the files their names; with a label, the first rank prints each name after it. If standard output fails,
+    /// that is an error too and leaves no files.
     void commit(std::optional<std::string_view> label = std::nullopt);
 
   private:
+    struct output
+    {
+      std::filesystem::path path;
+      atomic_file file;
+
+      explicit output(std::filesystem::path const& p) : path(p), file(p) {}
+    };
+    /// The file of a rank, which goes again if the files of others do not come to be.
+    struct piece : output
+    {
+      bool is_alone = false; ///< it has its name, and others do not
+
+      using output::output;
+      ~piece()
+      {
+        std::error_code ignored;
+        if (is_alone) std::filesystem::remove(path, ignored);
+      }
+    };
+
+    void commit_of_first(std::optional<std::string_view> label);
+
     ranks const& all_;
-    output_files files_; ///< of the first rank
+    std::list<output> files_; ///< of the first rank
+    std::string to_print_;
     std::optional<piece> mine_;
   };
 }

@@ -225,9 +225,9 @@ namespace nearfield::app
     }
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
-    output_of_ranks files(all);
+    output_files files(all);
     if (options.output) files.write(*options.output, points, {.precision = of_file(options)});
-    files.write_json(options.json, json);
+    files.write(options.json, json);
     files.commit("written       ");
     if (all.is_first() && result.not_finite > 0) report_not_finite(options, result);
     if (all.is_first()) report_rounding(options, result);
@@ -255,8 +255,8 @@ namespace nearfield::app
     print_tuning(options, targets.points, found);
     if (options.json)
     {
-      output_files files;
-      files.write(*options.json, json_of(options, targets.points, taken, found));
+      output_files files(alone);
+      files.write(options.json, json_of(options, targets.points, taken, found));
       files.commit("written       ");
     }
     return success;

@@ -90,11 +90,11 @@ namespace nearfield::app
       print_summary(options, from.points.dim, result);
       if (options.json) json = json_of(options, from.points.dim, taken, result, read_seconds);
     }
-    output_of_ranks files(all);
+    output_files files(all);
     if (options.output)
       files.write_in_order(*options.output, [&](byte_sink const& put)
                            { write_list(put, *options.output, options.list, result); });
-    files.write_json(options.json, json);
+    files.write(options.json, json);
     files.commit("written       ");
     return success;
   }

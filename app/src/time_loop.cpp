@@ -136,7 +136,7 @@ namespace nearfield::app
                 moving->fetch();
                 auto const write = [&](std::filesystem::path const& path)
                 {
-                  output_of_ranks frame(all);
+                  output_files frame(all);
                   frame.write(path, points, how);
                   frame.commit();
                   return all.is_first() ? std::optional(file_of_first(all, path)) : std::nullopt;
@@ -245,7 +245,7 @@ namespace nearfield::app
     }();
     result.last.setup_seconds += early_seconds;
     result.last.merged = merged;
-    output_of_ranks files(host.ranks());
+    output_files files(host.ranks());
     if (options.output)
       timed(result.write_seconds, [&] { files.write(*options.output, points, how); });
     std::string json;
@@ -257,7 +257,7 @@ namespace nearfield::app
         json =
             json_of(options, points, taken_of(options, of, nullptr, cut.box), result, read_seconds);
     }
-    files.write_json(options.json, json);
+    files.write(options.json, json);
     files.commit("written       ");
     if (result.interrupted) stop_request::pass_on();
     return success;
