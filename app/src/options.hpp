@@ -3,6 +3,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/core/where.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <array>
 #include <cstddef>
@@ -17,11 +18,8 @@ namespace nearfield::app
 {
   using nearfield::detail::number_text;
 
-  enum class precision
-  {
-    f32,
-    f64
-  };
+  /// Of a run, and of the numbers in its files.
+  using precision = file_precision;
 
   /// The kind of result of a search.
   enum class list_kind
@@ -118,8 +116,8 @@ namespace nearfield::app
     std::vector<double> box = {};
     /// the number of targets to check
     std::size_t check = 0;
-    /// an origin is subtracted before rounding to f32: files are written in f64, which keeps coordinates
-    bool has_origin = false;
+    /// of files; f64 if an origin is subtracted before rounding to f32, so that they keep coordinates
+    app::precision written = precision::f64;
   };
 
   /// The command `nearfield search`.

@@ -153,11 +153,6 @@ namespace nearfield::app
     return rounding_origins(extents, period);
   }
 
-  inline bool has_origin(std::span<double const> origin)
-  {
-    return std::ranges::any_of(origin, [](double o) { return o != 0; });
-  }
-
   /// The columns minus the origin in precision T, rounded by the workers of `on`, and what their values are like around
   /// `centre`; of views without a centre nothing is asked. Empty: zeros. Views have the origin 0.
   template <class T>

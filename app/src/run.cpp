@@ -1,10 +1,10 @@
-#include "run.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
 #include "output.hpp"
+#include "run_host.hpp"
 #include "summary.hpp"
 #include "taken.hpp"
 #include "time_loop.hpp"
@@ -200,11 +200,13 @@ namespace nearfield::app
     if (all.is_first()) print_taken(taken);
     start = std::chrono::steady_clock::now();
     std::uint64_t merged = 0;
+    options.written = options.precision;
     if (options.precision == precision::f32)
     {
       threads here;
       auto const origin = rounding_origins<float>(all, here, targets, sources, options.periodic);
-      options.has_origin = has_origin(origin);
+      if (std::ranges::any_of(origin, [](double o) { return o != 0; }))
+        options.written = precision::f64;
       merged = on.report_merged(targets, sources, origin);
     }
     on.prepare(options, targets, sources, cut);
@@ -226,7 +228,7 @@ namespace nearfield::app
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
     output_files files(all);
-    if (options.output) files.write(*options.output, points, {.precision = of_file(options)});
+    if (options.output) files.write(*options.output, points, {.precision = options.written});
     files.write(options.json, json);
     files.commit("written       ");
     if (all.is_first() && result.not_finite > 0) report_not_finite(options, result);

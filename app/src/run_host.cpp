@@ -18,7 +18,9 @@ namespace nearfield::app
     if (!cut.level && cut.max_leaf_size == automatic)
       cut.max_leaf_size =
           tune_leaves(options, targets, sources, cut.box, false).choice.max_leaf_size;
-    if (options.motion) options.step = place_of_loop(options, targets, cut);
+    if (!options.motion) return;
+    options.step = place_of_loop(options, targets, cut);
+    if (!gpu_alone(options.step)) runtime_ = keep_running(options.step);
   }
 
   run_result run_host::compute(run_options const& options, named_points const& targets,
@@ -26,11 +28,6 @@ namespace nearfield::app
   {
     return run_where_best(options.step, [&](execution_options const& step)
                           { return app::compute(options, step, targets, sources, cut); });
-  }
-
-  void run_host::start_runtime(run_options const& options)
-  {
-    runtime_ = gpu_alone(options.step) ? nullptr : keep_running(options.step);
   }
 
   std::unique_ptr<motion> run_host::start(run_options const& options, named_points& of,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "commands.hpp"
 #include "compute.hpp"
 #include "motion.hpp"
 #include "options.hpp"
@@ -25,7 +26,8 @@ namespace nearfield::app
     [[nodiscard]] virtual std::uint64_t report_merged(named_points const& targets,
                                                       named_points const* sources,
                                                       std::span<double const> origin) const;
-    /// Chooses where steps run, before StarPU starts. If the leaf size is automatic, chooses it or measures its costs.
+    /// Chooses where steps run and, before StarPU starts, the leaf size if it is automatic, or measures its costs. Starts
+    /// what must run as long as a time loop.
     virtual void prepare(run_options& options, named_points const& targets,
                          named_points const* sources, cut_options& cut);
     /// The near field: outputs are those of the targets here, all else is of all ranks.
@@ -33,8 +35,6 @@ namespace nearfield::app
                                              named_points const& targets,
                                              named_points const* sources,
                                              cut_options const& cut) const;
-    /// Starts what must run as long as a time loop; its errors are not those of a step.
-    virtual void start_runtime(run_options const& options);
     /// What moves `of` from its present state: the points, which outlive it, have accelerations then. `factors` are
     /// those from near fields to accelerations.
     [[nodiscard]] virtual std::unique_ptr<motion> start(run_options const& options,
@@ -45,4 +45,7 @@ namespace nearfield::app
     app::ranks const& all_;
     std::shared_ptr<void> runtime_;
   };
+
+  /// `nearfield run` where the points of `on` are.
+  exit_status run(run_host& on, run_options const& options);
 }

@@ -5,7 +5,6 @@
 #include "json.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "run.hpp"
 #include "stop_request.hpp"
 #include "summary.hpp"
 #include "taken.hpp"
@@ -155,7 +154,6 @@ namespace nearfield::app
               });
       };
 
-      timed(result.setup_seconds, [&] { host.start_runtime(options); });
       in_step(all, 0,
               [&]
               {
@@ -233,7 +231,7 @@ namespace nearfield::app
     point_set& points = of.points;
     points.output_names.clear();
     for (int d = 0; d < points.dim; ++d) points.output_names.push_back(std::string("a") + "xyz"[d]);
-    write_options const how{.precision = of_file(options)};
+    write_options const how{.precision = options.written};
     std::optional<frame_files> frames;
     if (options.motion->frames)
       frames.emplace(*options.output, *options.motion->frames, options.motion->steps);

@@ -1,10 +1,10 @@
-#include "run.hpp"
 #include "devices.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
 #include "mpi/compute_over.hpp"
 #include "mpi/merged_over.hpp"
 #include "mpi/mpi_ranks.hpp"
+#include "run_host.hpp"
 #include "tune.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -81,16 +81,13 @@ namespace nearfield::app
         cut.costs = &costs_;
         if (!options.level && options.max_leaf_size == automatic)
           all_.attempt([&] { costs_ = leaf_costs_of(options, targets.points.dim); });
+        if (options.motion) runtime_.emplace(all_, options.step);
       }
       [[nodiscard]] run_result compute(run_options const& options, named_points const& targets,
                                        named_points const* sources,
                                        cut_options const& cut) const override
       {
         return compute_over(all_, options, targets, sources, cut);
-      }
-      void start_runtime(run_options const& options) override
-      {
-        runtime_.emplace(all_, options.step);
       }
       [[nodiscard]] std::unique_ptr<motion> start(run_options const& options, named_points& of,
                                                   cut_options const& cut,
