@@ -194,7 +194,7 @@ namespace nearfield::app
   {
     auto const& x = on.target_points().points.positions;
     auto const& y = on.source_points().points.positions;
-    auto const& inputs = on.inputs();
+    auto const inputs = on.inputs();
     auto const list = on.leaves().interactions();
     auto const offsets = on.leaves().targets().offsets;
     auto const source_order = on.leaves().source_order();
@@ -210,7 +210,7 @@ namespace nearfield::app
           static_cast<std::size_t>(static_cast<std::uint64_t>(m) * on.size() / report.targets);
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
-      reference_sums<T, K> sums(k, inputs.size() / K::n_in);
+      reference_sums<T, K> sums(k, on.n_inputs() / K::n_in);
       auto const add_range = [&](source_range const& range)
       {
         for (index_type at = range.begin; at < range.end; ++at)
@@ -222,7 +222,7 @@ namespace nearfield::app
             double const moved = range.shift == 0 ? 0 : list.shifts[range.shift][d];
             return difference<T>(x[d][i], y[d][j], moved, on.origin()[d]);
           };
-          sums.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
+          sums.add(from_source, [&](std::size_t c) { return inputs.data()[c][j]; });
         }
       };
       add_range(list.own[box]);

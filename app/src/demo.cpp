@@ -56,7 +56,7 @@ namespace nearfield::app
     {
       auto const order = on.leaves().target_order();
       auto const x = gather(order, on.targets());
-      auto const q = gather(order, on.inputs()[0]);
+      auto const q = gather(order, std::span(on.inputs()[0], on.size()));
       auto const list = on.leaves().interactions();
       auto out = output_columns<T>(on, kernel), delivered = out;
       plain_job<T> const job{

@@ -28,13 +28,13 @@ namespace nearfield::app
     }
 
     template <class T>
-    std::vector<std::uint64_t> brute_force(position_columns<T, 3> const& points, T cutoff)
+    std::vector<std::uint64_t> brute_force(soa<T const, 3> const& points, T cutoff)
     {
-      auto const &x = points.columns[0], &y = points.columns[1], &z = points.columns[2];
+      T const *const x = points[0], *const y = points[1], *const z = points[2];
       T const limit = cutoff * cutoff;
       std::vector<std::uint64_t> found;
-      for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t j = i + 1; j < x.size(); ++j)
+      for (std::size_t i = 0; i < points.size(); ++i)
+        for (std::size_t j = i + 1; j < points.size(); ++j)
         {
           T const dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
           if ((dx * dx + dy * dy) + dz * dz < limit) found.push_back(key_of(i, j));
@@ -79,7 +79,9 @@ namespace nearfield::app
     template <class T>
     void search_in(demo_input const& input, std::vector<demo_search_row>& rows)
     {
-      auto const x = rounded_positions<T, 3>(input.points, {});
+      threads here(1);
+      auto const rounded = rounded_positions<T>(here, input.points, {});
+      auto const x = rounded.template view<3>();
       auto const cutoff = static_cast<T>(input.cutoff);
       auto const expected = brute_force(x, cutoff);
       auto const add = [&](std::string const& name) -> demo_search_row&
@@ -89,13 +91,13 @@ namespace nearfield::app
       };
 
       auto& on_cpu = add("simd " + std::string(nearfield::name_of(selected_isa())));
-      cell_list<T, 3> cells(x.view(), cutoff);
+      cell_list<T, 3> cells(x, cutoff);
       coo<T, 3> list;
       measure(
           on_cpu, expected,
           [&]
           {
-            cells.rebuild(x.view());
+            cells.rebuild(x);
             radius_search(simd, cells, to_coo{}, list);
           },
           [&]() -> auto const& { return list; });
@@ -105,7 +107,7 @@ namespace nearfield::app
       on_gpu.skipped = no_gpu();
       if (on_gpu.skipped.empty())
       {
-        device_columns<T, 3> const columns(x.view());
+        device_columns<T, 3> const columns(x);
         cuda_cell_list<T, 3> device_cells(cuda, columns.view(), cutoff);
         device_coo<T, 3> device_list;
         measure(

@@ -47,34 +47,6 @@ namespace nearfield::app
     std::optional<std::vector<double>> origin = std::nullopt;
   };
 
-  /// A column of a file in the precision of the run: a view for double; for float, memory for a rounded copy, which the
-  /// threads that round it touch first.
-  template <class T>
-  class column
-  {
-  public:
-    explicit column(std::vector<double> const& of) : size_(of.size())
-    {
-      if constexpr (std::is_same_v<T, double>)
-        values_ = of.data();
-      else
-        values_ = (memory_ = std::make_unique_for_overwrite<T[]>(size_)).get();
-    }
-
-    [[nodiscard]] T const* data() const { return values_; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] T const* begin() const { return values_; }
-    [[nodiscard]] T const* end() const { return values_ + size_; }
-    T const& operator[](std::size_t i) const { return values_[i]; }
-    /// Where the copy goes; null for a view.
-    [[nodiscard]] T* copy() const { return memory_.get(); }
-
-  private:
-    std::unique_ptr<T[]> memory_;
-    T const* values_;
-    std::size_t size_;
-  };
-
   /// Pointers to columns, for soa<T, run_time_columns>.
   template <class T, class Columns>
   std::vector<T*> pointers(Columns& columns)
@@ -153,29 +125,47 @@ namespace nearfield::app
     return rounding_origins(extents, period);
   }
 
-  /// The columns minus the origin in precision T, rounded by the workers of `on`, and what their values are like around
-  /// `centre`; of views without a centre nothing is asked. Empty: zeros. Views have the origin 0.
+  /// The columns of a file minus an origin in precision T: views for double, whose origin is 0; for float rounded copies,
+  /// in memory that the workers of `on` touch first. And what their values are like around `centre`; of views without a
+  /// centre nothing is asked. Empty: zeros.
   template <class T>
   struct rounded_columns
   {
-    std::vector<column<T>> columns;
+    std::vector<T const*> columns;
+    std::size_t size; ///< of each
     std::vector<value_range> ranges;
 
     rounded_columns(executor& on, std::vector<std::vector<double>> const& from,
                     std::span<double const> origin, std::span<double const> centre)
-        : ranges(from.size())
+        : size(from.empty() ? 0 : from[0].size()), ranges(from.size())
     {
-      for (auto const& values : from) columns.emplace_back(values);
+      for (auto const& values : from)
+        if constexpr (std::is_same_v<T, double>)
+          columns.push_back(values.data());
+        else
+          columns.push_back(copies_.emplace_back(std::make_unique_for_overwrite<T[]>(size)).get());
       if (std::is_same_v<T, double> && centre.empty()) return; // views, and no box to lie in
       ranges = over_parts<value_range>(
           on, from,
           [&](std::size_t c, std::size_t begin, std::span<double const> part)
           {
-            T* const copy = columns[c].copy();
             return round_values<T>(part, origin.empty() ? 0 : origin[c],
-                                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
+                                   centre.empty() ? 0 : centre[c],
+                                   copies_.empty() ? nullptr : &copies_[c][begin]);
           });
     }
+
+    /// Of positions.
+    template <int Dim>
+    [[nodiscard]] soa<T const, Dim> view() const
+    {
+      std::array<T const*, Dim> data;
+      std::copy_n(columns.begin(), Dim, data.begin());
+      return {data, size};
+    }
+
+  private:
+    std::vector<std::unique_ptr<T[]>> copies_;
   };
 
   /// Throws nearfield::error if rounding found a value beyond the range of T. Trees refuse others that are not finite.
@@ -192,31 +182,16 @@ namespace nearfield::app
                       ", which f32 cannot represent; use --precision f64");
   }
 
-  /// The positions of the points of a file, which must outlive it.
-  template <class T, int Dim>
-  struct position_columns
+  /// The positions of the points of a file, which must outlive them, minus the origin. Throws nearfield::error for a
+  /// coordinate beyond the range of T.
+  template <class T>
+  rounded_columns<T> rounded_positions(executor& on, named_points const& from,
+                                       std::span<double const> origin)
   {
-    std::vector<column<T>> columns;
-
-    [[nodiscard]] std::size_t size() const { return columns[0].size(); }
-    [[nodiscard]] soa<T const, Dim> view() const
-    {
-      std::array<T const*, Dim> data;
-      for (std::size_t d = 0; d < Dim; ++d) data[d] = columns[d].data();
-      return {data, size()};
-    }
-  };
-
-  /// The positions minus the origin. Throws nearfield::error for a coordinate beyond the range of T.
-  template <class T, int Dim>
-  position_columns<T, Dim> rounded_positions(named_points const& from,
-                                             std::span<double const> origin)
-  {
-    threads here(1);
-    rounded_columns<T> made(here, from.points.positions, origin, {});
+    rounded_columns<T> made(on, from.points.positions, origin, {});
     check_ranges<T>(from.points.positions, origin, made.ranges, from.name, "coordinate",
                     from.first);
-    return {std::move(made.columns)};
+    return made;
   }
 
   /// Throws nearfield::error unless --periodic gave nothing, or a length for each axis of the points.
@@ -340,25 +315,31 @@ namespace nearfield::app
     /// What is subtracted from all coordinates in double before they are rounded; zeros in double.
     [[nodiscard]] std::span<double const> origin() const { return *cut_.origin; }
 
-    [[nodiscard]] soa<T const, Dim> targets() const { return on_host().targets.view(); }
+    [[nodiscard]] soa<T const, Dim> targets() const
+    {
+      return on_host().targets.template view<Dim>();
+    }
     [[nodiscard]] soa<T const, Dim> sources() const
     {
-      return (sources_ ? *on_host().sources : on_host().targets).view();
+      return (sources_ ? *on_host().sources : on_host().targets).template view<Dim>();
     }
-    /// One column per input of the sources.
-    [[nodiscard]] std::vector<column<T>> const& inputs() const { return on_host().inputs; }
-    /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
-    [[nodiscard]] std::vector<T const*> input_pointers() const
+    /// f(targets) or, of two sets, f(targets, sources).
+    template <class F>
+    decltype(auto) with_sets(F&& f) const
     {
-      return pointers<T const>(inputs());
+      return sources_ ? f(targets(), sources()) : f(targets());
+    }
+    /// The inputs of the sources, of all right-hand sides.
+    [[nodiscard]] soa<T const, run_time_columns> inputs() const
+    {
+      return {on_host().inputs.columns, on_host().inputs.size};
     }
     [[nodiscard]] tree<Dim> const& leaves() const
     {
       if (!leaves_)
       {
-        auto const where = simd.with(*builder_);
-        leaves_ = sources_ ? build_tree(where, targets(), sources(), on_host().options)
-                           : build_tree(where, targets(), on_host().options);
+        leaves_ = with_sets([&](auto const&... x)
+                            { return build_tree(simd.with(*builder_), x..., on_host().options); });
       }
       return *leaves_;
     }
@@ -366,9 +347,9 @@ namespace nearfield::app
   private:
     struct host_columns
     {
-      position_columns<T, Dim> targets;
-      std::optional<position_columns<T, Dim>> sources;
-      std::vector<column<T>> inputs;
+      rounded_columns<T> targets;
+      std::optional<rounded_columns<T>> sources;
+      rounded_columns<T> inputs;
       tree_options<Dim> options;
     };
 
@@ -386,12 +367,7 @@ namespace nearfield::app
       auto const& from = source_points();
       rounded_columns<T> q(*builder_, from.points.inputs, {}, {});
       check_ranges<T>(from.points.inputs, {}, q.ranges, from.name, "input", from.first);
-      auto& made = host_.emplace();
-      made.targets.columns = std::move(x.columns);
-      if (y) made.sources.emplace().columns = std::move(y->columns);
-      made.inputs = std::move(q.columns);
-      made.options = root;
-      return made;
+      return host_.emplace(host_columns{std::move(x), std::move(y), std::move(q), root});
     }
 
     named_points const& targets_;

@@ -94,14 +94,12 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    void search_on_cpu(position_columns<T, Dim> const& x, search_options const& options,
+    void search_on_cpu(soa<T const, Dim> const& x, search_options const& options,
                        search_result& result)
     {
-      auto const cells =
-          timed("grid", result.grid_seconds,
-                [&] {
-                  return cell_list<T, Dim>(x.view(), options.radius, grid_options<T, Dim>(options));
-                });
+      auto const cells = timed(
+          "grid", result.grid_seconds,
+          [&] { return cell_list<T, Dim>(x, options.radius, grid_options<T, Dim>(options)); });
       auto const fetch = [](auto list)
       {
         return list;
@@ -128,12 +126,12 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    void search_on_gpu(position_columns<T, Dim> const& x, search_options const& options,
+    void search_on_gpu(soa<T const, Dim> const& x, search_options const& options,
                        search_result& result)
     {
       result.upload_seconds = result.download_seconds = 0;
       auto const on_device =
-          timed("upload", *result.upload_seconds, [&] { return device_columns<T, Dim>(x.view()); });
+          timed("upload", *result.upload_seconds, [&] { return device_columns<T, Dim>(x); });
       auto const waited = [](auto f)
       {
         return [f]
@@ -177,7 +175,8 @@ namespace nearfield::app
       threads here(1);
       auto const origin = rounding_origins<T>(ranks(), here, from, nullptr, options.periodic);
       if (std::is_same_v<T, float>) result.merged = report_merged(from, nullptr, origin);
-      auto const x = rounded_positions<T, Dim>(from, origin);
+      auto const rounded = rounded_positions<T>(here, from, origin);
+      auto const x = rounded.template view<Dim>();
       result.points = x.size();
       check_periodic<T>(options.periodic, from);
       if (options.backend == backend::cuda)

@@ -89,9 +89,8 @@ namespace nearfield::app
                                 execution_options const& options)
   {
     auto delivered = output_columns<T>(on, k);
-    auto const q_pointers = on.input_pointers();
     auto const out_pointers = pointers<T>(delivered);
-    soa<T const, run_time_columns> const q(q_pointers, on.sources().size());
+    auto const q = on.inputs();
     soa<T, run_time_columns> const out(out_pointers, on.size());
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};

@@ -99,26 +99,22 @@ namespace nearfield::app
     if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
       result.report.worker_limit = starpu_worker_limit();
     auto delivered = output_columns<T>(on, k);
-    auto const q_pointers = on.input_pointers();
     auto const out_pointers = pointers<T>(delivered);
-    soa<T const, run_time_columns> const q(q_pointers, on.sources().size());
+    auto const q = on.inputs();
     soa<T, run_time_columns> const out(out_pointers, on.size());
-    auto const run = [&](auto&& step)
-    {
-      auto const compute = [&]
-      {
-        step.submit();
-        step.wait();
-      };
-      // within it, the workers have their own ranges: upload, near field, download
-      result.report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
-      result.report.tasks = step.statistics();
-    };
-    if (on.has_two_sets())
-      run(starpu::near_field{running.runtime(), k, groups, on.targets(), on.sources(), q, out,
-                             how});
-    else
-      run(starpu::near_field{running.runtime(), k, groups, on.targets(), q, out, how});
+    on.with_sets(
+        [&](auto const&... x)
+        {
+          starpu::near_field step{running.runtime(), k, groups, x..., q, out, how};
+          auto const compute = [&]
+          {
+            step.submit();
+            step.wait();
+          };
+          // within it, the workers have their own ranges: upload, near field, download
+          result.report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
+          result.report.tasks = step.statistics();
+        });
     result.outputs = in_double(std::move(delivered));
     return result;
   }

@@ -58,18 +58,17 @@ namespace nearfield::app
       auto const where = simd.with(threads);
       leaf_costs const costs{.near_field = result.cost,
                              .seconds_per_leaf = options.far_field_cost.value_or(0)};
-      result.choice = on.has_two_sets()
-                          ? choose_leaf_size(where, on.targets(), on.sources(), costs, on.options())
-                          : choose_leaf_size(where, on.targets(), costs, on.options());
+      result.choice = on.with_sets([&](auto const&... x)
+                                   { return choose_leaf_size(where, x..., costs, on.options()); });
       result.choice_seconds = seconds_since(start);
       if (counts_groups && starpu_is_built_in && options.step.workers != 0 &&
           !gpu_alone(options.step))
       {
         auto how = on.options();
         how.max_leaf_size = result.choice.max_leaf_size;
-        result.groups = number_of_groups(
-            options.step, on.has_two_sets() ? build_tree(where, on.targets(), on.sources(), how)
-                                            : build_tree(where, on.targets(), how));
+        result.groups =
+            number_of_groups(options.step, on.with_sets([&](auto const&... x)
+                                                        { return build_tree(where, x..., how); }));
       }
       return result;
     }

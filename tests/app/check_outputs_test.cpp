@@ -26,7 +26,7 @@ namespace
     explicit solved(K const& k) : from(points()), on(from, nullptr, {.level = 0})
     {
       std::array<T const*, K::n_in> q;
-      for (int c = 0; c < K::n_in; ++c) q[c] = on.inputs()[static_cast<std::size_t>(c)].data();
+      for (int c = 0; c < K::n_in; ++c) q[c] = on.inputs()[c];
       auto const sums = reference(k, on.targets(), on.sources(),
                                   soa<T const, K::n_in>(q, on.size()), other_points);
       for (auto const& column : sums.value) outputs.emplace_back(column.begin(), column.end());

@@ -117,8 +117,8 @@ namespace nearfield::app
     report.limit = error_limit<T>;
     auto const targets = detail::checked_points(all, tree, report.targets);
     std::vector<std::vector<T>> inputs;
-    for (auto const& column : on.inputs())
-      inputs.push_back(detail::own_column(all, tree, column.data()));
+    for (int c = 0; c < on.inputs().width(); ++c)
+      inputs.push_back(detail::own_column(all, tree, on.inputs()[c]));
     std::vector<std::vector<double>> y; // of the file
     for (auto const& column : on.source_points().points.positions)
       y.push_back(detail::own_column(all, tree, column.data()));

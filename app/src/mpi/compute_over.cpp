@@ -91,10 +91,8 @@ namespace nearfield::app
               starpu_mpi::distribution_options const how{
                   .gpu = runtime_.running().runtime().first_gpu()};
               auto const where = runtime_.place_of_tree();
-              if (sources_)
-                tree_.emplace(where, MPI_COMM_WORLD, on_->targets(), on_->sources(), root, how);
-              else
-                tree_.emplace(where, MPI_COMM_WORLD, on_->targets(), root, how);
+              on_->with_sets([&](auto const&... x)
+                             { tree_.emplace(where, MPI_COMM_WORLD, x..., root, how); });
             });
         result.tree_seconds = seconds_since(begin);
         with_interaction<Dim>(options_.interaction,
@@ -111,12 +109,10 @@ namespace nearfield::app
       {
         check_inputs(on_->source_points(), K::name, K::n_in);
         delivered_ = output_columns<T>(*on_, k);
-        q_ = on_->input_pointers();
         out_ = pointers<T>(delivered_);
         auto const& how = options_.step;
         step_.emplace(
-            runtime_.running().runtime(), k, *tree_,
-            soa<T const, run_time_columns>(q_, on_->sources().size()),
+            runtime_.running().runtime(), k, *tree_, on_->inputs(),
             soa<T, run_time_columns>(out_, on_->size()),
             starpu_mpi::step_options{
                 .form = how.form,
@@ -128,21 +124,11 @@ namespace nearfield::app
       void move(run_result& result)
       {
         auto const begin = std::chrono::steady_clock::now();
-        auto const& positions = targets_.points.positions;
         auto const from = origin();
         std::optional<rounded_columns<T>> now;
-        std::array<T const*, Dim> x{};
-        all_.attempt(
-            [&]
-            {
-              now.emplace(*runtime_.workers(), positions, from, std::span<double const>());
-              check_ranges<T>(positions, from, now->ranges, targets_.name, "coordinate",
-                              targets_.first);
-              for (std::size_t d = 0; d < Dim; ++d) x[d] = now->columns[d].data();
-            });
-        all_.attempt(
-            [&]
-            { tree_->rebuild(soa<T const, Dim>(x, targets_.points.size()), step_->seconds()); });
+        all_.attempt([&]
+                     { now.emplace(rounded_positions<T>(*runtime_.workers(), targets_, from)); });
+        all_.attempt([&] { tree_->rebuild(now->template view<Dim>(), step_->seconds()); });
         result.tree_seconds = seconds_since(begin);
         all_.attempt([&] { step_->positions_changed(); });
       }
@@ -173,7 +159,6 @@ namespace nearfield::app
       std::optional<problem<T, Dim>> on_;
       std::optional<starpu_mpi::distributed_tree<T, Dim>> tree_;
       std::vector<std::vector<T>> delivered_;
-      std::vector<T const*> q_;
       std::vector<T*> out_;
       std::optional<starpu_mpi::near_field<T>> step_;
     };

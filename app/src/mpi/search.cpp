@@ -113,7 +113,7 @@ namespace nearfield::app
       std::ranges::transform(options.periodic, grid.period.begin(),
                              [](double length) { return static_cast<T>(length); });
       grid.cells_per_cutoff.fill(options.cells_per_cutoff);
-      position_columns<T, Dim> x;
+      std::optional<rounded_columns<T>> x;
       std::optional<session> running;
       threads here(1);
       auto const origin = rounding_origins<T>(all, here, mine, nullptr, options.periodic);
@@ -121,7 +121,7 @@ namespace nearfield::app
       all.attempt(
           [&]
           {
-            x = rounded_positions<T, Dim>(mine, origin);
+            x.emplace(rounded_positions<T>(here, mine, origin));
             check_periodic<T>(options.periodic, mine);
             if (options.workers > 0)
               running.emplace(
@@ -131,7 +131,7 @@ namespace nearfield::app
                                [&]
                                {
                                  return std::make_optional<starpu_mpi::distributed_cells<T, Dim>>(
-                                     MPI_COMM_WORLD, x.view(), options.radius, grid);
+                                     MPI_COMM_WORLD, x->template view<Dim>(), options.radius, grid);
                                });
       auto const search = [&](auto const& what)
       {
