@@ -265,7 +265,6 @@ namespace nearfield::starpu_mpi
     /// The ordered pairs of different points that meet, with targets of this rank. Of two sets all pairs.
     [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
 
-    using journey = starpu_mpi::journey; ///< where the caller's points are
     /// The way between the caller's columns and own points.
     [[nodiscard]] journey const& way() const { return complete(0).way; }
     /// That of sources.

@@ -237,19 +237,17 @@ namespace nearfield::starpu_mpi::detail
         f(before..., i, j, r2);
     }
   };
+
+  template <class Where>
+  concept list_place = cpu_place<Where> || std::same_as<Where, cuda_backend>;
 }
 
 namespace nearfield::starpu_mpi
 {
-  /// Where each rank finds lists and counts: on CPUs, or with cuda on the current device, to which each search copies the
-  /// own points.
-  /// Results are in host memory.
-  template <class Where>
-  concept list_place = cpu_place<Where> || std::same_as<Where, cuda_backend>;
-
   /// Counts this rank's pairs in total and, if asked for, of each own point in such a list, in which a half list has a
-  /// pair of own points at one of them.
-  template <list_place Where, class T, int Dim>
+  /// pair of own points at one of them. Like lists, they are found on CPUs, or with cuda on the current device, to which
+  /// each search copies the own points; results are in host memory.
+  template <detail::list_place Where, class T, int Dim>
   [[nodiscard]] pair_counts
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, count_pairs const& what)
   {
@@ -263,7 +261,7 @@ namespace nearfield::starpu_mpi
   }
 
   /// This rank's pairs. Throws nearfield::error for a result larger than max_bytes.
-  template <list_place Where, class T, int Dim>
+  template <detail::list_place Where, class T, int Dim>
   [[nodiscard]] coo<T, Dim>
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_coo const& what)
   {
@@ -284,7 +282,7 @@ namespace nearfield::starpu_mpi
 
   /// A row for each own point: of all its neighbours or, in a half list, with each pair in one row of this rank. Throws
   /// nearfield::error for a result larger than max_bytes.
-  template <list_place Where, class T, int Dim>
+  template <detail::list_place Where, class T, int Dim>
   [[nodiscard]] csr<T, Dim>
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_csr const& what)
   {
