@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data_of.hpp"
 #include "fit_memory.hpp"
 #include "task_plan.hpp"
 
@@ -14,6 +15,18 @@
 
 namespace nearfield::starpu::detail
 {
+  /// Of a step over columns.
+  template <class T>
+  nearfield::detail::point_bytes bytes_of(interaction_shape const& k,
+                                          step_columns<T> const& columns, bool has_one_set)
+  {
+    constexpr double value = bytes_with_room<T>;
+    return {.source_x = k.dim * value,
+            .source_q = double(columns.q.columns.size()) * value,
+            .target_x = has_one_set ? 0 : k.dim * value,
+            .out = double(columns.out.columns.size()) * value};
+  }
+
   /// What a step is given.
   struct step_shape
   {

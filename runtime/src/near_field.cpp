@@ -1,6 +1,5 @@
 #include <nearfield/starpu/near_field.hpp>
 
-#include "data_of.hpp"
 #include "division.hpp"
 #include "rates.hpp"
 #include "step.hpp"
@@ -34,17 +33,8 @@ namespace nearfield::starpu::detail
     division division_of(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
                          step_columns<T> const& columns, step_options const& options)
     {
-      auto const bytes = [](auto const& of)
-      {
-        return double(of.columns.size()) * bytes_with_room<T>;
-      };
       return divide(starpu, groups,
-                    {*k.type,
-                     columns.n_rhs,
-                     {.source_x = bytes(columns.sources()),
-                      .source_q = bytes(columns.q),
-                      .target_x = columns.has_one_set ? 0 : bytes(columns.x),
-                      .out = bytes(columns.out)},
+                    {*k.type, columns.n_rhs, bytes_of(*k.type, columns, columns.has_one_set),
                      [&](backend where, pair_form form)
                      {
                        return rate_of(k, form, where, groups);

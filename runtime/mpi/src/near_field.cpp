@@ -5,7 +5,6 @@
 #include "ranks.hpp"
 
 #include "core/src/cuda/on_device.hpp"
-#include "runtime/src/data_of.hpp"
 #include "runtime/src/division.hpp"
 #include "runtime/src/gpu_memory.hpp"
 #include "runtime/src/step.hpp"
@@ -99,13 +98,8 @@ namespace nearfield::starpu_mpi::detail
       rank_gpus gpus{};
       if (made.where == backend::cuda)
       {
-        constexpr double value = bytes_with_room<T>;
         std::size_t const n_q = columns.q.columns.size(), n_out = columns.out.columns.size();
-        gpus = {{.source_x = Dim * value,
-                 .source_q = double(n_q) * value,
-                 .target_x = leaves.has_one_set ? 0 : Dim * value,
-                 .out = double(n_out) * value},
-                smallest_gpu_memory(),
+        gpus = {bytes_of(*k.type, columns, leaves.has_one_set), smallest_gpu_memory(),
                 std::max({std::size_t(Dim), n_q, n_out})};
         groups.gpus = starpu.n_gpus();
         made.has_positions_on_gpu =
