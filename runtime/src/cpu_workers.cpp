@@ -22,8 +22,8 @@ namespace nearfield::starpu
     /// Whether a worker has a task of some loop that has not started: it is busy, and gets no other.
     std::atomic<bool> is_awaited[STARPU_NMAXWORKERS];
 
-    /// A loop whose parts are taken by the tasks of the loop and, if that is a worker, by the caller of run(). A worker
-    /// never waits for a task to start: one that starts when all parts are taken finds nothing to do.
+    /// A loop whose parts are taken by its tasks and, maybe, by the caller of run(), who then never waits for a task to
+    /// start: one that starts when all parts are taken finds nothing to do.
     struct parts_of_loop
     {
       parts_of_loop(int parts, std::function<void(int)> const& body) : n(parts), f(&body)
@@ -124,33 +124,33 @@ namespace nearfield::starpu
       }
     }
 
-    /// StarPU lets the thread wait that submits too many tasks, which a worker may not.
+    /// StarPU lets the thread wait that submits too many tasks, which one that takes parts may not.
     bool may_submit()
     {
       return std::getenv("STARPU_LIMIT_MAX_SUBMITTED_TASKS") == nullptr;
     }
   }
 
-  void detail::run_on_cpu_workers(int n, std::function<void(int)> const& f)
+  void detail::run_on_cpu_workers(int n, std::function<void(int)> const& f, bool caller_takes)
   {
     if (n <= 0) return;
     check_process();
-    bool const is_worker = starpu_worker_get_id() >= 0;
+    bool const takes = caller_takes || starpu_worker_get_id() >= 0;
     auto const loop = std::make_shared<parts_of_loop>(n, f);
-    if (int const most = is_worker ? n - 1 : n; most > 0 && (!is_worker || may_submit()))
+    if (int const most = takes ? n - 1 : n; most > 0 && (!takes || may_submit()))
     {
       try
       {
         check_address_space(4, static_cast<std::size_t>(n_cpu_workers()));
         call_workers(loop, most);
-        if (!is_worker && !loop->is_called) submit(loop, {}); // all are busy
+        if (!takes && !loop->is_called) submit(loop, {}); // all are busy
       }
       catch (...)
       {
-        if (!is_worker && !loop->is_called) throw; // otherwise fewer share the parts
+        if (!takes && !loop->is_called) throw; // otherwise fewer share the parts
       }
     }
-    if (is_worker) loop->take();
+    if (takes) loop->take();
     loop->wait();
   }
 

@@ -2,6 +2,7 @@
 
 #include "any_step.hpp"
 #include "conf.hpp"
+#include "cpu_workers.hpp"
 #include "gpu_memory.hpp"
 #include "p2p_codelet.hpp"
 #include "shares.hpp"
@@ -98,6 +99,7 @@ namespace nearfield::starpu::detail
     };
     decide_form();
     check_cuda_backend(step.k, made.where);
+    helping_workers on;
     std::vector<index_type> first_leaf;
     auto const regroup = [&](std::vector<index_type>&& cut)
     {
@@ -109,7 +111,7 @@ namespace nearfield::starpu::detail
       made.where = backend::simd;
       made.gpu = std::nullopt;
       decide_form();
-      regroup(nearfield::detail::first_leaves_of_groups(groups, {}));
+      regroup(nearfield::detail::first_leaves_of_groups(groups, {}, &on));
     };
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     int const gpus = starpu.n_gpus();
@@ -146,8 +148,8 @@ namespace nearfield::starpu::detail
     {
       try
       {
-        made.plan = tasks_of(
-            nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, smallest_gpu_memory()));
+        made.plan = tasks_of(nearfield::detail::plan_for_gpus(planner(), groups, step.bytes,
+                                                              smallest_gpu_memory(), &on));
         return made;
       }
       catch (error const& e)
@@ -157,7 +159,7 @@ namespace nearfield::starpu::detail
         leave_to_cpus();
       }
     }
-    made.plan = tasks_of(planner()(groups, false, nearfield::detail::default_chunks, nullptr));
+    made.plan = tasks_of(planner()(groups, false, nearfield::detail::default_chunks, &on));
     return made;
   }
 }

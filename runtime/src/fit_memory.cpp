@@ -109,9 +109,9 @@ namespace nearfield::detail
   }
 
   step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,
-                          gpu_memory const& memory)
+                          gpu_memory const& memory, executor* on)
   {
-    step_plan result = plan(groups, true, default_chunks, nullptr);
+    step_plan result = plan(groups, true, default_chunks, on);
     if (fits_at_once(step_bytes(result, point), memory)) return result;
     largest_task largest(result, point);
     double least = largest.bytes; // over plans whose tasks can be launched
@@ -133,7 +133,7 @@ namespace nearfield::detail
       first_leaf = of_gpus = halved(std::move(of_gpus), 8 * n_chunks);
       first_leaf.insert(first_leaf.end(), end_of_gpus, given.end());
       groups.first_leaf = first_leaf;
-      result = plan(groups, true, n_chunks, nullptr);
+      result = plan(groups, true, n_chunks, on);
       largest = largest_task(result, point);
       if (largest.can_be_launched()) least = std::min(least, largest.bytes);
     }

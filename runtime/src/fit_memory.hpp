@@ -48,5 +48,6 @@ namespace nearfield::detail
   /// all of its tasks that are on a GPU at once; otherwise more and smaller groups and chunks. Throws nearfield::error
   /// if even that does not fit; the message gives the bytes that a task needs.
   NEARFIELD_API step_plan plan_for_gpus(planner plan, leaf_groups_view groups,
-                                        point_bytes const& point, gpu_memory const& memory);
+                                        point_bytes const& point, gpu_memory const& memory,
+                                        executor* on = nullptr);
 }

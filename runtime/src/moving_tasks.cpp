@@ -136,7 +136,7 @@ namespace nearfield::starpu::detail
                              p2p_kernels<T> const& kernels)
       {
         moving_work<T, Dim> const& work = *argument.step;
-        task_workers on;
+        helping_workers on;
         auto const tree = work.points->on_host(on, argument.round, points_of<T, Dim>(given));
         bool const is_mutual = work.form_on_cpu() == pair_form::mutual;
         nearfield::detail::list_step<T> const step{&on,

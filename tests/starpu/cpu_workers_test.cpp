@@ -4,6 +4,7 @@
 #include "complains_of.hpp"
 #include "one_runtime.hpp"
 #include "points.hpp"
+#include "runtime/src/cpu_workers.hpp"
 
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/build_tree.hpp>
@@ -121,6 +122,16 @@ namespace nearfield::test
       workers.let_go();
     }
     EXPECT_EQ(calls, 20);
+  }
+
+  TEST(starpu_cpu_workers, are_not_waited_for_by_a_thread_that_takes_parts)
+  {
+    starpu::detail::helping_workers on;
+    busy_workers workers;
+    std::atomic<int> calls = 0;
+    on.run(100, [&](int) { ++calls; });
+    EXPECT_EQ(calls, 100);
+    workers.let_go();
   }
 
   TEST(starpu_cpu_workers, are_not_blocked_by_those_that_are_busy)
