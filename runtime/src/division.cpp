@@ -95,7 +95,7 @@ namespace nearfield::starpu::detail
       made.form = nearfield::detail::choose_form(
           "near_field", options.form, made.where,
           {step.k.name, step.k.has_way_back, step.k.n_out, groups.has_one_set, step.n_rhs,
-           groups.target_order.size(), groups.targets.size()});
+           groups.target_order.size(), groups.targets.size(), step.real_bytes});
     };
     decide_form();
     check_cuda_backend(step.k, made.where);

@@ -32,6 +32,7 @@ namespace nearfield::starpu::detail
   {
     interaction_shape const& k;
     int n_rhs;
+    int real_bytes;
     nearfield::detail::point_bytes bytes;
     /// the directed pairs of these leaves that a core (simd) or a GPU (cuda) computes in a second
     std::function<double(backend where, pair_form form)> rate;

@@ -34,7 +34,8 @@ namespace nearfield::starpu::detail
                          step_columns<T> const& columns, step_options const& options)
     {
       return divide(starpu, groups,
-                    {*k.type, columns.n_rhs, bytes_of(*k.type, columns, columns.has_one_set),
+                    {*k.type, columns.n_rhs, sizeof(T),
+                     bytes_of(*k.type, columns, columns.has_one_set),
                      [&](backend where, pair_form form)
                      {
                        return rate_of(k, form, where, groups);

@@ -21,9 +21,31 @@ namespace nearfield::test
   {
     for (backend const where : {backend::automatic, backend::simd, backend::scalar})
     {
-      EXPECT_EQ(chosen(where, {"k", true, 4, true, 9}), mutual);
-      EXPECT_EQ(chosen(where, {"k", false, 4, true}), one_sided) << "no mutual form";
-      EXPECT_EQ(chosen(where, {"k", true, 4, false}), one_sided) << "two sets";
+      EXPECT_EQ(chosen(where, {"k", true, 4, true, 9}), mutual) << "leaves are not known";
+      EXPECT_EQ(chosen(where, {"k", true, 4, true, 1, 1000, 10}), mutual);
+      EXPECT_EQ(chosen(where, {"k", false, 4, true, 1, 1000, 10}), one_sided) << "no mutual form";
+      EXPECT_EQ(chosen(where, {"k", true, 4, false, 1, 1000, 10}), one_sided) << "two sets";
+    }
+  }
+
+  TEST(form, goes_by_leaves_outputs_and_threads_on_cpus)
+  {
+    struct row
+    {
+      int n_out, n_rhs, real_bytes;
+      bool plans_groups;
+      std::size_t least; ///< points of ten leaves
+    };
+    for (auto const& [n_out, n_rhs, real_bytes, plans_groups, least] :
+         {row{1, 1, 4, false, 20}, row{1, 1, 8, false, 10}, row{4, 1, 4, false, 100},
+          row{4, 1, 8, false, 60}, row{1, 1, 4, true, 70}, row{1, 1, 8, true, 40},
+          row{4, 1, 4, true, 160}, row{4, 1, 8, true, 100}, row{1, 4, 4, true, 160},
+          row{4, 8, 8, true, 660}})
+    {
+      form_case of{"k", true, n_out, true, n_rhs, least, 10, real_bytes, plans_groups};
+      EXPECT_EQ(chosen(backend::simd, of), mutual) << least;
+      --of.points;
+      EXPECT_EQ(chosen(backend::simd, of), one_sided) << least;
     }
   }
 

@@ -166,6 +166,20 @@ namespace nearfield::test
     EXPECT_EQ(sums(simd.with(on), k, pair_form::automatic),
               sums(simd.with(on), k, pair_form::mutual));
     EXPECT_EQ(sums(simd.with(on), k, pair_form::one_sided), one_sided);
+    auto const small = build_tree(x.view(), {.level = 3}); // about 4 points a leaf
+    auto const of_small = [&](auto const& where, pair_form form)
+    {
+      std::vector<double> out(2 * x.size());
+      soa const q2{q.column(0), q.column(0)};
+      near_field(where, k, small, x.view(), q2,
+                 soa{std::span(out).first(x.size()), std::span(out).last(x.size())},
+                 {.form = form});
+      return out;
+    };
+    EXPECT_EQ(of_small(simd, pair_form::automatic), of_small(simd, pair_form::mutual));
+    EXPECT_NE(of_small(simd, pair_form::automatic), of_small(simd, pair_form::one_sided));
+    EXPECT_EQ(of_small(simd.with(on), pair_form::automatic), of_small(simd, pair_form::one_sided))
+        << "groups cost more";
     EXPECT_EQ(sums(scalar, one_way(), pair_form::automatic),
               sums(scalar, one_way(), pair_form::one_sided));
     EXPECT_THAT([&] { sums(scalar, one_way(), pair_form::mutual); },

@@ -15,8 +15,11 @@ namespace nearfield::detail
                                   : std::string("there are two sets of points")) +
                   "; give one_sided or automatic");
     if (wanted != pair_form::automatic) return wanted;
-    bool const pays =
-        where != backend::cuda || cuda_mutual_pays(of.points, of.leaves, of.n_out, of.n_rhs);
+    auto const least = static_cast<std::size_t>(
+        cpu_mutual_least_points(of.real_bytes, of.n_out * of.n_rhs, of.plans_groups));
+    bool const pays = where == backend::cuda
+                          ? cuda_mutual_pays(of.points, of.leaves, of.n_out, of.n_rhs)
+                          : of.points >= of.leaves * least;
     return is_possible && pays ? pair_form::mutual : pair_form::one_sided;
   }
 }

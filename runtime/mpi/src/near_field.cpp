@@ -92,7 +92,7 @@ namespace nearfield::starpu_mpi::detail
       made.form = nearfield::detail::choose_form(
           "near_field", options.form, made.where,
           {k.type->name, k.type->has_way_back, k.type->n_out, leaves.has_one_set, columns.n_rhs,
-           offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first});
+           offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first, sizeof(T)});
       check_cuda_backend(*k.type, made.where);
       group_options groups = options.groups;
       rank_gpus gpus{};

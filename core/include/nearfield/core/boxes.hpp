@@ -99,7 +99,7 @@ namespace nearfield
   /// Whether K is evaluated once or twice for two points that meet.
   enum class pair_form
   {
-    automatic, ///< mutual where it is faster
+    automatic, ///< mutual where that is faster, by the mean number of points per leaf (docs/conventions.md)
     one_sided, ///< once for each of the two
     mutual     ///< once for both; only for one set, and interactions with a mutual form
   };

@@ -37,8 +37,8 @@ namespace nearfield
     /// By default one_sided, for the same bits on any number of threads and, on GPUs of one kind, every time. Mutual
     /// is for one set: boxes add to each other's outputs, on one thread in the order of the list, on several by groups
     /// whose sums are added in a fixed order (the same bits for any number), on a GPU in no fixed order. Automatic is
-    /// the faster form over a tree or a cell list: on CPUs mutual, where K has that form, and on a GPU by the size of
-    /// leaves. Over boxes and a list, automatic is one_sided, and over a cuda_list the form that the list was made for.
+    /// the faster form over a tree or a cell list, mutual if K has that form and leaves are not small (docs/conventions.md).
+    /// Over boxes and a list, automatic is one_sided, and over a cuda_list the form that the list was made for.
     pair_form form = pair_form::one_sided;
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
@@ -190,23 +190,29 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// A step over a list of the caller's, or over leaves, which have lists for both forms.
-    template <class T, bool HasOneSet, bool IsOverLeaves, cpu_place Where, class K, columns_view Q,
-              columns_view Out>
-    list_step<T> list_step_of(Where const& where, K const& k, Q const& q, Out const& out,
-                              near_field_options const& options)
+    /// A step over n_leaves leaves, which have lists for both forms; 0: over a list of the caller's.
+    template <class T, cpu_place Where, class K, columns_view Q, columns_view Out>
+    list_step<T> list_step_of(Where const& where, K const& k, bool has_one_set, Q const& q,
+                              Out const& out, near_field_options const& options,
+                              index_type n_leaves = 0)
     {
-      pair_form const wanted = options.form == pair_form::automatic && !IsOverLeaves
+      form_case of = form_case_of<K>(has_one_set);
+      of.n_rhs = right_hand_sides<K>(q, out);
+      of.points = out.size();
+      of.leaves = n_leaves;
+      of.real_bytes = sizeof(T);
+      of.plans_groups = threads_of(where) != nullptr;
+      pair_form const wanted = options.form == pair_form::automatic && n_leaves == 0
                                    ? pair_form::one_sided
                                    : options.form;
-      bool const is_mutual = choose_form("near_field", wanted, backend::simd,
-                                         form_case_of<K>(HasOneSet)) == pair_form::mutual;
+      bool const is_mutual =
+          choose_form("near_field", wanted, backend::simd, of) == pair_form::mutual;
       auto const kernels = kernels_of<T, K>(backend_of(where));
       return {threads_of(where),
               is_mutual ? kernels.mutual : kernels.one_sided,
               &k,
               detail::tests_for_zero<T>(k),
-              right_hand_sides<K>(q, out),
+              of.n_rhs,
               is_mutual,
               options};
     }
@@ -226,7 +232,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T, true, false>(where, k, q, out, options)
+    detail::list_step_of<T>(where, k, true, q, out, options)
         .run(points, list, detail::any_columns_of(x), detail::any_columns_of(q),
              detail::any_columns_of(out));
   }
@@ -240,7 +246,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::list_step_of<T, false, false>(where, k, q, out, options)
+    detail::list_step_of<T>(where, k, false, q, out, options)
         .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
@@ -257,7 +263,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.list->has_one_set(), true);
-    detail::list_step_of<T, true, false>(where, k, q, out, options)
+    detail::list_step_of<T>(where, k, true, q, out, options)
         .run(leaves, detail::any_columns_of(x), detail::any_columns_of(x),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
@@ -270,7 +276,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.list->has_one_set(), false);
-    detail::list_step_of<T, false, false>(where, k, q, out, options)
+    detail::list_step_of<T>(where, k, false, q, out, options)
         .run(leaves, detail::any_columns_of(x), detail::any_columns_of(y),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
@@ -284,7 +290,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.has_one_set(), true);
-    auto const step = detail::list_step_of<T, true, true>(where, k, q, out, options);
+    auto const step =
+        detail::list_step_of<T>(where, k, true, q, out, options, leaves.targets().size());
     step.run_sorted(leaves.target_order(), leaves.targets(),
                     step.is_mutual ? leaves.half_interactions() : leaves.interactions(),
                     detail::any_columns_of(x), detail::any_columns_of(q),
@@ -300,7 +307,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
-    detail::list_step_of<T, false, true>(where, k, q, out, options)
+    detail::list_step_of<T>(where, k, false, q, out, options, leaves.targets().size())
         .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
                     leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
                     detail::any_columns_of(q), detail::any_columns_of(out));

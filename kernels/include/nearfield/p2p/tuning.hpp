@@ -75,6 +75,16 @@ namespace nearfield
   inline constexpr int rhs_panel_bytes = 48 * 1024;  ///< as panel_bytes, in the second-level cache
   inline constexpr int rhs_matrix_bytes = 24 * 1024; ///< of matrices, in the first-level cache
 
+  /// The mean number of points per leaf from which the mutual form was measured to be faster on CPUs, with n_out outputs
+  /// of all right-hand sides: what sources receive is loaded and stored for each leaf that they meet. A call on threads
+  /// plans groups first, at a cost of some twelve pairs a leaf. (Sapphire Rapids, AVX2 and AVX-512, 1/r and its gradients in
+  /// 2D and 3D, up to 8 right-hand sides: within 1.25 of the faster form.)
+  constexpr int cpu_mutual_least_points(int real_bytes, int n_out, bool plans_groups)
+  {
+    int const in_a_double = 8 / real_bytes;
+    return in_a_double * n_out + (plans_groups ? n_out + 2 * in_a_double : n_out / 2);
+  }
+
   // The CUDA kernels, tuned on an H100.
 
   /// Threads of a block of the one-sided kernel. All of them compute an item of at least gather_wide_targets,
@@ -210,11 +220,13 @@ namespace nearfield::detail
     int n_out;
     bool has_one_set; ///< of points
     int n_rhs = 1;
-    std::size_t points = 0, leaves = 0; ///< of the targets, on a GPU
+    std::size_t points = 0, leaves = 0; ///< of the targets; 0: not known
+    int real_bytes = 8;
+    bool plans_groups = false; ///< in each call, for threads
   };
 
-  /// The form wanted or, if that is automatic, the faster one of those there are: on CPUs mutual, on a GPU as
-  /// cuda_mutual_pays() says. Throws nearfield::error for form mutual where there is none.
+  /// The form wanted or, if that is automatic, the faster one of those there are by the mean size of leaves:
+  /// cpu_mutual_least_points(), on CPUs mutual if that is not known, and cuda_mutual_pays(). Throws nearfield::error for form mutual where there is none.
   NEARFIELD_API pair_form choose_form(char const* function, pair_form wanted, backend where,
                                       form_case const& of);
 }
