@@ -15,8 +15,59 @@
 
 namespace nearfield::detail
 {
+  namespace
+  {
+    /// The first i below n with is_bad(i), or n.
+    template <class F>
+    index_type first_bad(executor* on, std::size_t n, F const& is_bad)
+    {
+      executor& threads = threads_or_here(on);
+      loop_parts const loop = cut(threads, n, std::size_t(1) << 14);
+      std::vector<std::size_t> found(static_cast<std::size_t>(loop.parts), n);
+      for_each_part(threads, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      while (begin < end && !is_bad(static_cast<index_type>(begin))) ++begin;
+                      if (begin < end) found[static_cast<std::size_t>(part)] = begin;
+                    });
+      return static_cast<index_type>(*std::min_element(found.begin(), found.end()));
+    }
+
+    void check_ranges(char const* function, std::span<source_range const> ranges,
+                      std::size_t n_shifts, std::size_t n_sources, executor* on)
+    {
+      auto const is_outside = [=](source_range const& range)
+      {
+        return range.begin > range.end || range.end > n_sources;
+      };
+      auto const has_no_shift = [=](source_range const& range)
+      {
+        return range.shift != 0 && range.shift >= n_shifts;
+      };
+      auto const is_bad = [=](index_type i)
+      {
+        source_range const& range = ranges[i];
+        return is_outside(range) || has_no_shift(range) || range.set != 0;
+      };
+      index_type const bad = first_bad(on, ranges.size(), is_bad);
+      if (bad == ranges.size()) return;
+      source_range const& range = ranges[bad];
+      std::string const found = std::string(function) + ": the list has a range [" +
+                                std::to_string(range.begin) + ", " + std::to_string(range.end) +
+                                ") ";
+      if (is_outside(range))
+        throw error(found + "of " + std::to_string(n_sources) +
+                    " sources; give the list of the same tree");
+      if (has_no_shift(range))
+        throw error(found + "with shift " + std::to_string(range.shift) + " of " +
+                    std::to_string(n_shifts) + "; give the shifts of the same list");
+      throw error(found + "in set " + std::to_string(range.set) +
+                  "; a step over one set of columns has set 0 only");
+    }
+  }
+
   void check_list(char const* function, boxes const& targets, interaction_list const& list,
-                  std::size_t n_targets, std::size_t n_sources)
+                  std::size_t n_targets, std::size_t n_sources, executor* on)
   {
     std::string const name(function);
     index_type const n = targets.size();
@@ -28,34 +79,20 @@ namespace nearfield::detail
       throw error(name + ": the boxes hold " + std::to_string(n > 0 ? targets.offsets[n] : 0) +
                   " points, x has " + std::to_string(n_targets) +
                   "; give the points of the same tree, in its order");
-    auto const check_range = [&](source_range const& range)
+    auto const descend = [&](index_type b)
     {
-      auto const found = [&]
-      {
-        return name + ": the list has a range [" + std::to_string(range.begin) + ", " +
-               std::to_string(range.end) + ") ";
-      };
-      if (range.begin > range.end || range.end > n_sources)
-        throw error(found() + "of " + std::to_string(n_sources) +
-                    " sources; give the list of the same tree");
-      if (range.shift != 0 && range.shift >= list.shifts.size())
-        throw error(found() + "with shift " + std::to_string(range.shift) + " of " +
-                    std::to_string(list.shifts.size()) + "; give the shifts of the same list");
-      if (range.set != 0)
-        throw error(found() + "in set " + std::to_string(range.set) +
-                    "; a step over one set of columns has set 0 only");
+      return targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1];
     };
-    for (index_type b = 0; b < n; ++b)
-      if (targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1])
-        throw error(name + ": the offsets of box " + std::to_string(b) +
-                    " descend; give offsets that ascend from 0");
+    if (index_type const b = first_bad(on, n, descend); b < n)
+      throw error(name + ": the offsets of box " + std::to_string(b) +
+                  " descend; give offsets that ascend from 0");
     if (n > 0 && (targets.offsets[0] != 0 || list.offsets[n] > list.ranges.size()))
       throw error(name + ": the list has " + std::to_string(list.ranges.size()) +
                   " ranges, its offsets end at " + std::to_string(list.offsets[n]) +
                   ", and the boxes begin at point " + std::to_string(targets.offsets[0]) +
                   "; give the boxes and the list of the same tree");
-    for (source_range const& range : list.own) check_range(range);
-    for (source_range const& range : list.ranges) check_range(range);
+    check_ranges(function, list.own, list.shifts.size(), n_sources, on);
+    check_ranges(function, list.ranges, list.shifts.size(), n_sources, on);
   }
 
   void check_sets(char const* function, bool leaves_have_one_set, bool given_one_set)
@@ -67,29 +104,38 @@ namespace nearfield::detail
                 "; make the tree, or the cell list, from the same views");
   }
 
-  void check_own_ranges(char const* function, boxes const& points, interaction_list const& list)
+  void check_own_ranges(char const* function, boxes const& points, interaction_list const& list,
+                        executor* on)
   {
-    for (index_type b = 0; b < points.size(); ++b)
-      if (!is_own_range(points, list, b))
-        throw error(std::string(function) + ": box " + std::to_string(b) + " holds the points [" +
-                    std::to_string(points.begin(b)) + ", " + std::to_string(points.end(b)) +
-                    "), its own range is [" + std::to_string(list.own[b].begin) + ", " +
-                    std::to_string(list.own[b].end) +
-                    "); give the list of one set, or two sets of points");
+    index_type const n = points.size();
+    auto const is_other = [&](index_type b)
+    {
+      return !is_own_range(points, list, b);
+    };
+    if (index_type const b = first_bad(on, n, is_other); b < n)
+      throw error(std::string(function) + ": box " + std::to_string(b) + " holds the points [" +
+                  std::to_string(points.begin(b)) + ", " + std::to_string(points.end(b)) +
+                  "), its own range is [" + std::to_string(list.own[b].begin) + ", " +
+                  std::to_string(list.own[b].end) +
+                  "); give the list of one set, or two sets of points");
   }
 
-  void check_half(char const* function, boxes const& points, interaction_list const& list)
+  void check_half(char const* function, boxes const& points, interaction_list const& list,
+                  executor* on)
   {
-    auto const is_before_end = [&](source_range const& range, index_type b)
+    auto const is_before_end = [&](index_type b)
     {
-      bool const is_image = range.shift != 0 && range.begin == points.begin(b); // of the box
-      return range.begin < range.end && range.begin < points.end(b) && !is_image;
-    };
-    for (index_type b = 0; b < points.size(); ++b)
       for (source_range const& range : list.neighbours(b))
-        if (is_before_end(range, b))
-          throw error(std::string(function) + ": box " + std::to_string(b) +
-                      " meets sources before its end; give a half list (half_interactions())");
+      {
+        bool const is_image = range.shift != 0 && range.begin == points.begin(b); // of the box
+        if (range.begin < range.end && range.begin < points.end(b) && !is_image) return true;
+      }
+      return false;
+    };
+    index_type const n = points.size();
+    if (index_type const b = first_bad(on, n, is_before_end); b < n)
+      throw error(std::string(function) + ": box " + std::to_string(b) +
+                  " meets sources before its end; give a half list (half_interactions())");
   }
 
   namespace
@@ -288,9 +334,9 @@ namespace nearfield::detail
                          any_columns<T> const& out) const
   {
     check_one_set(function, x, q, out);
-    check_list(function, points, list, x.size(), x.size());
-    check_own_ranges(function, points, list);
-    if (is_mutual) check_half(function, points, list);
+    check_list(function, points, list, x.size(), x.size(), threads);
+    check_own_ranges(function, points, list, threads);
+    if (is_mutual) check_half(function, points, list, threads);
     leaf_groups_view leaves;
     leaves.targets = leaves.sources = points;
     leaves.full = leaves.half = list;
@@ -306,7 +352,7 @@ namespace nearfield::detail
                          any_columns<T const> const& q, any_columns<T> const& out) const
   {
     check_two_sets(function, x, y, q, out);
-    check_list(function, targets, list, x.size(), y.size());
+    check_list(function, targets, list, x.size(), y.size(), threads);
     leaf_groups_view leaves;
     leaves.has_one_set = false;
     leaves.targets = targets;

@@ -131,15 +131,12 @@ namespace nearfield
 
   namespace detail
   {
+    // On threads, if there are some; the error is that of the first box or range in order.
+
     /// Throws nearfield::error unless the list fits the boxes and the numbers of points.
     NEARFIELD_API void check_list(char const* function, boxes const& targets,
                                   interaction_list const& list, std::size_t n_targets,
-                                  std::size_t n_sources);
-
-    /// Throws nearfield::error unless leaves of one set are given one set of points, and those of two sets two.
-    NEARFIELD_API void check_sets(char const* function, bool leaves_have_one_set,
-                                  bool given_one_set);
-
+                                  std::size_t n_sources, executor* on = nullptr);
     /// Whether the own range of box b is the box itself, as in a list of one set.
     inline bool is_own_range(boxes const& points, interaction_list const& list, index_type b)
     {
@@ -148,10 +145,14 @@ namespace nearfield
     /// Throws nearfield::error unless it is for each box: otherwise a list of two sets would pass for one of
     /// one set.
     NEARFIELD_API void check_own_ranges(char const* function, boxes const& points,
-                                        interaction_list const& list);
+                                        interaction_list const& list, executor* on = nullptr);
     /// Throws nearfield::error if a range does not lie after its box: a full list would count pairs twice.
     NEARFIELD_API void check_half(char const* function, boxes const& points,
-                                  interaction_list const& list);
+                                  interaction_list const& list, executor* on = nullptr);
+
+    /// Throws nearfield::error unless leaves of one set are given one set of points, and those of two sets two.
+    NEARFIELD_API void check_sets(char const* function, bool leaves_have_one_set,
+                                  bool given_one_set);
 
     /// What near_field does besides the kernel: it does not depend on the interaction. For float and double.
     template <class T>
