@@ -1,14 +1,11 @@
 #include <nearfield/p2p/p2p.hpp>
 
 #include <nearfield/core/parallel.hpp>
-#include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <vector>
 
 namespace nearfield::detail
 {
@@ -50,35 +47,35 @@ namespace nearfield::detail
              });
     }
 
-    /// A box with itself: its blocks are the boxes of a near field in which each meets all that follow.
+    /// A block of targets with one of sources. It is the box itself with itself if they are one block.
+    template <class T>
+    void run_blocks(p2p_function<T> kernel, void const* k, p2p_job<T> part,
+                    source_range const& targets, source_range const& sources)
+    {
+      index_type const offsets[2] = {targets.begin, targets.end};
+      part.box_offsets = offsets;
+      part.own = &sources;
+      part.own_is_self = part.own_is_self && targets.begin == sources.begin;
+      kernel(k, part);
+    }
+
+    /// A box with itself: in the first turn each of an even number of blocks meets itself, then in each another one, as
+    /// teams of a league do: the last block stays, the others go round. So no two parts write the same, at no cost of
+    /// memory, and sums do not depend on the threads.
     template <class T>
     void run_inner_mutual(executor& on, p2p_function<T> kernel, void const* k,
-                          p2p_job<T> const& job, box_shape const& shape, int n_blocks)
+                          p2p_job<T> const& job, int n_blocks)
     {
-      index_type const n = job.box_offsets[1];
-      std::vector<index_type> offsets{0}, range_offsets{0};
-      std::vector<source_range> own, ranges;
-      for (int p = 0; p < n_blocks; ++p)
+      auto const meet = [&](int a, int b)
       {
-        own.push_back(block(n, p, n_blocks));
-        offsets.push_back(own.back().end);
-        if (p + 1 < n_blocks) ranges.push_back({own.back().end, n});
-        range_offsets.push_back(static_cast<index_type>(ranges.size()));
-      }
-      p2p_strides const strides = job.strides ? *job.strides : p2p_strides{};
-      auto const columns = [&](auto const* first, int width, std::ptrdiff_t stride)
-      {
-        using C = std::remove_pointer_t<std::remove_cvref_t<decltype(*first)>>;
-        return any_columns<C>(soa<C, run_time_columns>({first, static_cast<std::size_t>(width)}, n),
-                              stride);
+        index_type const n = job.box_offsets[1];
+        run_blocks(kernel, k, job, block(n, a, n_blocks), block(n, b, n_blocks));
       };
-      near_field_options options;
-      options.accumulate = options.ranges_may_coincide = true;
-      list_step<T>{&on, kernel, k, job.tests_for_zero, job.n_rhs, true, options}.run(
-          {offsets}, {own, range_offsets, ranges, {}},
-          columns(job.target_x, shape.dim, strides.target_x),
-          columns(job.target_q, shape.n_in, strides.target_q),
-          columns(job.target_out, shape.n_out, strides.target_out));
+      int const last = n_blocks - 1;
+      on.run(n_blocks, [&](int p) { meet(p, p); });
+      for (int turn = 0; turn < last; ++turn)
+        on.run(n_blocks / 2,
+               [&](int p) { meet((turn + p) % last, p == 0 ? last : (turn + last - p) % last); });
     }
 
     /// Two boxes: in each turn every block of targets meets another block of sources, so no two write the same.
@@ -90,36 +87,29 @@ namespace nearfield::detail
         on.run(n_blocks,
                [&](int p)
                {
-                 source_range const targets = block(job.box_offsets[1], p, n_blocks);
-                 source_range const sources = block(job.own->end, (p + turn) % n_blocks, n_blocks);
-                 index_type const offsets[2] = {targets.begin, targets.end};
-                 p2p_job<T> part = job;
-                 part.box_offsets = offsets;
-                 part.own = &sources;
-                 kernel(k, part);
+                 run_blocks(kernel, k, job, block(job.box_offsets[1], p, n_blocks),
+                            block(job.own->end, (p + turn) % n_blocks, n_blocks));
                });
     }
   }
 
   template <class T>
   void run_box(executor& on, p2p_function<T> kernel, void const* k, p2p_job<T> const& job,
-               box_shape const& shape)
+               bool is_mutual)
   {
     double const n = job.box_offsets[1], pairs = n * job.own->end;
     double const most_blocks = std::min({most_mutual_parts, n, double(job.own->end)});
     int const n_blocks = static_cast<int>(
         std::min(most_blocks, pairs / (job.own_is_self ? 2 : 1) / pairs_of_mutual_part));
-    if (pairs < least_pairs || (shape.is_mutual && n_blocks < 2)) return kernel(k, job);
-    if (!shape.is_mutual)
+    if (pairs < least_pairs || (is_mutual && n_blocks < 2)) return kernel(k, job);
+    if (!is_mutual)
       run_targets(on, kernel, k, job);
     else if (job.own_is_self)
-      run_inner_mutual(on, kernel, k, job, shape, n_blocks);
+      run_inner_mutual(on, kernel, k, job, std::max(4, n_blocks / 2 * 2));
     else
       run_outer_mutual(on, kernel, k, job, n_blocks);
   }
 
-  template void run_box(executor&, p2p_function<float>, void const*, p2p_job<float> const&,
-                        box_shape const&);
-  template void run_box(executor&, p2p_function<double>, void const*, p2p_job<double> const&,
-                        box_shape const&);
+  template void run_box(executor&, p2p_function<float>, void const*, p2p_job<float> const&, bool);
+  template void run_box(executor&, p2p_function<double>, void const*, p2p_job<double> const&, bool);
 }

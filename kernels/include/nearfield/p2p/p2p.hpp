@@ -46,17 +46,10 @@ namespace nearfield
 {
   namespace detail
   {
-    /// The columns of the job of one box, those of all right-hand sides, and the form of its kernel.
-    struct box_shape
-    {
-      int dim, n_in, n_out;
-      bool is_mutual;
-    };
-
     /// Runs a kernel over the job of one box on threads.
     template <class T>
     NEARFIELD_API void run_box(executor& on, p2p_function<T> kernel, void const* k,
-                               p2p_job<T> const& job, box_shape const& shape);
+                               p2p_job<T> const& job, bool is_mutual);
   }
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
@@ -134,9 +127,7 @@ namespace nearfield
       if constexpr (cpu_backend<Where>)
         kernel(&k, job);
       else
-        run_box(*where.threads, kernel, &k, job,
-                {K::dim, job.n_rhs * K::n_in, job.n_rhs * K::n_out,
-                 kernel != kernels_of<T, K>(where.where).one_sided});
+        run_box(*where.threads, kernel, &k, job, kernel != kernels_of<T, K>(where.where).one_sided);
     }
 
     /// The same over a job of one set.
