@@ -1,6 +1,7 @@
 #include <nearfield/p2p/near_field.hpp>
 
 #include "backwards.hpp"
+#include "complains_of.hpp"
 #include "p2p/p2p_cases.hpp"
 #include "points.hpp"
 
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 // Large boxes and mutual near fields on threads, beside one thread.
@@ -132,7 +134,7 @@ namespace nearfield::test
   TYPED_TEST(on_threads_of, a_large_box_in_the_mutual_form)
   {
     using T = TypeParam;
-    box<T> const points(3001, 1), sources(2100, 2);
+    box<T> const points(4300, 1), sources(2100, 2); // 8 blocks
     for (bool const is_interleaved : {false, true})
     {
       expect_on_threads<T>(false,
@@ -262,5 +264,40 @@ namespace nearfield::test
                                               x.view(), q.view(), out, {.form = pair_form::mutual});
                                  });
           });
+  }
+
+  TEST(on_threads, the_first_of_several_errors)
+  {
+    constexpr index_type n = 50'000; // boxes of one point, each with the next as neighbour
+    std::vector<index_type> offsets(n + 1);
+    std::iota(offsets.begin(), offsets.end(), 0);
+    std::vector<source_range> own(n), ranges(n);
+    for (index_type b = 0; b < n; ++b)
+    {
+      own[b] = {b, b + 1};
+      ranges[b] = {std::min(b + 1, n - 1), b + 1 < n ? b + 2 : n - 1};
+    }
+    std::vector<double> const x(3 * n), q(n);
+    std::vector<double> out(n);
+    backwards on(4);
+    auto const run = [&](auto const& where)
+    {
+      near_field(where, one_over_r<>(), boxes(offsets), interaction_list{own, offsets, ranges, {}},
+                 interleaved<3>(x), soa{q}, soa{out}, {.form = pair_form::mutual});
+    };
+    EXPECT_NO_THROW(run(simd.with(on)));
+    auto const expect = [&](auto& values, auto const& bad, auto const& later, char const* words)
+    {
+      auto const good = values;
+      values[20'000] = bad;
+      values[40'000] = later;
+      EXPECT_THAT([&] { run(simd); }, complains_of(words));
+      EXPECT_THAT([&] { run(simd.with(on)); }, complains_of(words));
+      values = good;
+    };
+    expect(offsets, index_type(7), index_type(7), "offsets of box 19999 descend");
+    expect(ranges, source_range{5, 4}, source_range{6, 4}, "a range [5, 4)");
+    expect(own, source_range{5, 6}, source_range{5, 6}, "box 20000 holds");
+    expect(ranges, source_range{5, 6}, source_range{5, 6}, "box 20000 meets");
   }
 }
