@@ -4,6 +4,7 @@
 #include <nearfield/cuda/device_array.hpp>
 
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -30,5 +31,19 @@ namespace nearfield::detail
     with_scratch(stream, what,
                  [&](void* scratch, std::size_t& bytes)
                  { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); });
+  }
+
+  /// Writes the numbers below n that are wanted to `out`, ascending, and how many there are to *count (device memory).
+  template <class Wanted>
+  void select_numbers(std::size_t n, Wanted const& wanted, std::uint32_t* out, std::uint32_t* count,
+                      cuda_stream stream, char const* what)
+  {
+    auto const all = thrust::make_counting_iterator(std::uint32_t(0));
+    with_scratch(stream, what,
+                 [&](void* scratch, std::size_t& bytes)
+                 {
+                   return cub::DeviceSelect::If(scratch, bytes, all, out, count,
+                                                static_cast<std::int64_t>(n), wanted, stream);
+                 });
   }
 }

@@ -7,9 +7,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -46,13 +43,7 @@ namespace nearfield::detail
     for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period_[d] > 0;
     border_ = device_array<index_type>(n, stream, what);
     device_array<std::uint32_t> count(1, stream, what);
-    auto const all = thrust::make_counting_iterator(std::uint32_t(0));
-    with_scratch(stream, what,
-                 [&](void* scratch, std::size_t& bytes)
-                 {
-                   return cub::DeviceSelect::If(scratch, bytes, all, border_.data(), count.data(),
-                                                static_cast<std::int64_t>(n), wanted, stream);
-                 });
+    select_numbers(n, wanted, border_.data(), count.data(), stream, what);
     std::uint32_t found = 0;
     count.copy_to(std::span(&found, 1));
     n_border_ = found;

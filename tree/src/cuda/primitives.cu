@@ -5,7 +5,6 @@
 #include "starts.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_select.cuh>
 
 #include <utility>
 
@@ -116,13 +115,7 @@ namespace nearfield::detail
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,
                     std::size_t n, std::uint32_t group, cuda_stream stream)
   {
-    auto const all = thrust::make_counting_iterator(std::uint32_t(0));
-    is_first_of_item const is_first{keys, static_cast<std::uint32_t>(n), group};
-    with_scratch(stream, "cuda_cell_list: items",
-                 [&](void* scratch, std::size_t& bytes)
-                 {
-                   return cub::DeviceSelect::If(scratch, bytes, all, places, count,
-                                                static_cast<std::int64_t>(n), is_first, stream);
-                 });
+    select_numbers(n, is_first_of_item{keys, static_cast<std::uint32_t>(n), group}, places, count,
+                   stream, "cuda_cell_list: items");
   }
 }

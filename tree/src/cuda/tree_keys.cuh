@@ -13,7 +13,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/permutation.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -150,17 +149,17 @@ namespace nearfield::detail
     std::array<std::vector<T>, 2 * Dim> columns;
     auto const copy = [&](strided<T const, Dim> const& from, int first)
     {
-      device_columns<T, Dim> apart(from.size(), stream);
-      device_gather<T>(stream, nullptr, from.size(), any_columns_of(from),
-                       any_columns_of(apart.view()));
-      std::array<T*, Dim> to;
+      std::size_t const n = from.size(), stride = static_cast<std::size_t>(from.stride());
+      std::array<T const*, Dim> to;
       for (int d = 0; d < Dim; ++d)
       {
-        columns[first + d].resize(from.size());
-        to[d] = columns[first + d].data();
+        std::vector<T>& column = columns[first + d];
+        column.resize(n == 0 ? 0 : (n - 1) * stride + 1);
+        device_copy(column.data(), from[d].first, column.size() * sizeof(T), stream);
+        for (std::size_t i = 1; i < n; ++i) column[i] = column[i * stride];
+        to[d] = column.data();
       }
-      apart.copy_to({to, from.size()});
-      return soa<T const, Dim>(soa<T, Dim>(to, from.size()));
+      return soa<T const, Dim>(to, n);
     };
     soa<T const, Dim> const targets = copy(points.targets, 0), sources = copy(points.sources, Dim);
     static_cast<void>(points.one_set ? nearfield::build_tree(targets, options)

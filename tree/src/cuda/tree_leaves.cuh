@@ -151,15 +151,8 @@ namespace nearfield::detail
     /// The first leaf whose smallest key is not below `key`.
     [[nodiscard]] __device__ std::uint32_t find(std::uint64_t key) const
     {
-      std::uint32_t first = 0, left = n > 0 ? *count : 0;
-      while (left > 0)
-      {
-        std::uint32_t const half = left / 2;
-        bool const below = leaf_key(at[first + half]) < key;
-        first = below ? first + half + 1 : first;
-        left = below ? left - half - 1 : half;
-      }
-      return first;
+      return count_before(n > 0 ? *count : 0,
+                          [&](std::uint32_t leaf) { return leaf_key(at[leaf]) < key; });
     }
     [[nodiscard]] __device__ std::uint32_t begin_of(std::uint32_t leaf) const
     {

@@ -9,9 +9,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -104,15 +101,8 @@ namespace nearfield::detail
         check_cuda(cudaGetLastError(), "build_tree: levels_of_points");
       }
       sorted[s].heads = device_array<std::uint32_t>(n, stream_, "build_tree: heads");
-      is_head<Dim> const is_first{heads_of(sorted[s], s, to)};
-      auto const all = thrust::make_counting_iterator(std::uint32_t(0));
-      with_scratch(stream_, "build_tree: heads",
-                   [&](void* scratch, std::size_t& bytes)
-                   {
-                     return cub::DeviceSelect::If(scratch, bytes, all, sorted[s].heads.data(),
-                                                  to.report.data()->heads + s,
-                                                  static_cast<std::int64_t>(n), is_first, stream_);
-                   });
+      select_numbers(n, is_head<Dim>{heads_of(sorted[s], s, to)}, sorted[s].heads.data(),
+                     to.report.data()->heads + s, stream_, "build_tree: heads");
     }
     end_stage("levels", stream_);
   }

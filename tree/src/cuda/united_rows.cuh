@@ -74,14 +74,8 @@ namespace nearfield::detail
   __device__ inline std::uint32_t first_place(index_type const* places, std::uint32_t begin,
                                               std::uint32_t end, std::uint32_t position)
   {
-    while (begin < end)
-    {
-      std::uint32_t const half = begin + (end - begin) / 2;
-      bool const below = places[half] < position;
-      begin = below ? half + 1 : begin;
-      end = below ? end : half;
-    }
-    return begin;
+    return begin +
+           count_before(end - begin, [&](std::uint32_t k) { return places[begin + k] < position; });
   }
 
   /// Of n places, how many lie before each block of positions: the threads of a block would wait for this search.
