@@ -102,7 +102,7 @@ namespace
     int rank = 0;
     index_type first_leaf = 0, last_leaf = 0; ///< own ones among the known ones
     nf::detail::page_vector<index_type> offsets;
-    nf::interaction_table lists; ///< until there are tasks
+    nf::detail::interaction_table lists; ///< until there are tasks
     std::vector<nf::starpu_mpi::rank_layer> layers;
     std::vector<index_type> rows;
     std::vector<std::size_t> rows_of_ranks;
@@ -189,7 +189,7 @@ namespace
         made.layers.push_back({static_cast<int>(other), place(other * per_rank_),
                                place((other + 1) * per_rank_), std::move(sent)});
       }
-      nf::interaction_table half;
+      nf::detail::interaction_table half;
       nf::boxes const points{known.target_offsets};
       nf::detail::list_writer lists(made.lists, half, points, points, true, "simgrid_scaling", "");
       nf::detail::list_leaves(known, level_, {}, made.first_leaf, made.last_leaf, lists);

@@ -43,7 +43,7 @@ namespace nearfield::starpu::detail
   void host_rows<T, Dim>::count(std::size_t k, pairs which, index_type first, index_type last,
                                 index_type* rows, std::uint64_t* offsets)
   {
-    cell_view<T, Dim> const cells = cells_->view();
+    nearfield::detail::cell_view<T, Dim> const cells = cells_->view();
     nearfield::detail::count_rows(nearfield::detail::isa_of(where_),
                                   nearfield::detail::job_of_positions(cells, which, first, last),
                                   counts_.data());

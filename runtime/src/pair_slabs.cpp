@@ -46,7 +46,7 @@ namespace nearfield::starpu
     };
 
     template <class T, int Dim>
-    void empty_geometry(pair_geometry<T, Dim>& list)
+    void empty_geometry(nearfield::detail::pair_geometry<T, Dim>& list)
     {
       list.r2.resize(0);
       for (auto& column : list.displacements) column.resize(0);

@@ -45,8 +45,8 @@ namespace nearfield::test
     threads on(2);
     expect_no_counts(simd);
     expect_no_counts(simd.with(on));
-    auto const expect_geometry =
-        [](pair_geometry<double, 3> const& of, std::size_t distances, std::size_t displacements)
+    auto const expect_geometry = [](nearfield::detail::pair_geometry<double, 3> const& of,
+                                    std::size_t distances, std::size_t displacements)
     {
       EXPECT_EQ(of.r2.size(), distances);
       for (auto const& column : of.displacements) EXPECT_EQ(column.size(), displacements);

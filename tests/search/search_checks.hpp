@@ -93,8 +93,8 @@ namespace nearfield::test
 
   /// Compares the displacement and r2 of every entry.
   template <class T, int Dim>
-  void expect_geometry(brute_force<T, Dim> const& reference, pair_geometry<T, Dim> const& found,
-                       pair_list const& list)
+  void expect_geometry(brute_force<T, Dim> const& reference,
+                       nearfield::detail::pair_geometry<T, Dim> const& found, pair_list const& list)
   {
     ASSERT_EQ(found.r2.size(), list.size());
     for (int a = 0; a < Dim; ++a) ASSERT_EQ(found.displacements[a].size(), list.size());
@@ -114,7 +114,7 @@ namespace nearfield::test
   }
 
   template <class T, int Dim>
-  void expect_no_geometry(pair_geometry<T, Dim> const& found)
+  void expect_no_geometry(nearfield::detail::pair_geometry<T, Dim> const& found)
   {
     EXPECT_EQ(found.r2.size(), 0u);
     for (int a = 0; a < Dim; ++a) EXPECT_EQ(found.displacements[a].size(), 0u);

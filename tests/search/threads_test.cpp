@@ -41,8 +41,9 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    void expect_equal_geometry(pair_geometry<T, Dim> const& found,
-                               pair_geometry<T, Dim> const& expected, std::string const& what)
+    void expect_equal_geometry(nearfield::detail::pair_geometry<T, Dim> const& found,
+                               nearfield::detail::pair_geometry<T, Dim> const& expected,
+                               std::string const& what)
     {
       expect_equal(found.r2, expected.r2, what + ", r2");
       for (int a = 0; a < Dim; ++a)

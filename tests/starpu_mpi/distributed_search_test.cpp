@@ -88,8 +88,8 @@ namespace
   using entry = std::tuple<std::uint64_t, std::uint64_t, T, std::array<T, Dim>>;
 
   template <class T, int Dim>
-  entry<T, Dim> entry_at(pair_geometry<T, Dim> const& geometry, std::size_t at, std::uint64_t i,
-                         std::uint64_t j)
+  entry<T, Dim> entry_at(nearfield::detail::pair_geometry<T, Dim> const& geometry, std::size_t at,
+                         std::uint64_t i, std::uint64_t j)
   {
     std::array<T, Dim> d;
     for (int a = 0; a < Dim; ++a) d[a] = geometry.displacements[a][at];

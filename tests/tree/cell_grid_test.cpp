@@ -26,7 +26,7 @@ namespace nearfield::test
     {
       int const n = static_cast<int>(grid.cells[0]);
       int apart = std::abs(static_cast<int>(grid.index(0, x)) - static_cast<int>(grid.index(0, y)));
-      if (grid.axes[0] != grid_axis::open) apart = std::min(apart, n - apart);
+      if (grid.axes[0] != nearfield::detail::grid_axis::open) apart = std::min(apart, n - apart);
       return apart <= grid.reach[0];
     }
 

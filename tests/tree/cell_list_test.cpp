@@ -30,8 +30,9 @@ namespace nearfield::test
       std::uint64_t key = 0;
       for (int a = 0; a < Dim; ++a)
       {
-        axis_piece piece{0, grid.lower[a], 0};
-        for (axis_piece const& p : std::span(grid.pieces[a].pieces, grid.pieces[a].n))
+        nearfield::detail::axis_piece piece{0, grid.lower[a], 0};
+        for (nearfield::detail::axis_piece const& p :
+             std::span(grid.pieces[a].pieces, grid.pieces[a].n))
           if (double(x[a]) >= p.first) piece = p;
         double const place = piece.offset + (double(x[a]) - piece.origin) * grid.inverse_width[a];
         double const cell = std::clamp(std::floor(place), 0., double(grid.cells[a]) - 1);
@@ -101,7 +102,8 @@ namespace nearfield::test
       {
         int const n = static_cast<int>(grid.cells[a]);
         int apart = std::abs(int(grid.index(a, x[a])) - int(grid.index(a, y[a])));
-        if (grid.axes[a] == grid_axis::periodic) apart = std::min(apart, n - apart);
+        if (grid.axes[a] == nearfield::detail::grid_axis::periodic)
+          apart = std::min(apart, n - apart);
         if (apart > grid.reach[a]) return false;
       }
       return true;
@@ -186,8 +188,8 @@ namespace nearfield::test
     std::vector<float> a = x.columns[0], b = x.columns[1];
     cell_list const plane{soa{a, b}, 0.1, {.period = {1, 0}}};
     static_assert(std::is_same_v<decltype(plane), cell_list<float, 2> const>);
-    EXPECT_EQ(plane.grid().axes[0], grid_axis::periodic);
-    EXPECT_EQ(plane.grid().axes[1], grid_axis::open);
+    EXPECT_EQ(plane.grid().axes[0], nearfield::detail::grid_axis::periodic);
+    EXPECT_EQ(plane.grid().axes[1], nearfield::detail::grid_axis::open);
     cell_list const two{x.view(), x.view(), 0.1};
     static_assert(std::is_same_v<decltype(two), cell_list<float, 3> const>);
     EXPECT_FALSE(two.has_one_set());
@@ -346,7 +348,7 @@ namespace nearfield::test
   {
     auto const x = make_points<double, 3>(cloud::uniform, 60);
     cell_list<double, 3> const nearest(x.view(), 0.45, {.period = {1, 0, 0}});
-    EXPECT_EQ(nearest.grid().axes[0], grid_axis::minimum_image);
+    EXPECT_EQ(nearest.grid().axes[0], nearfield::detail::grid_axis::minimum_image);
     EXPECT_THAT([&] { (void)nearest.interactions(); },
                 complains_of("axis 0", "too few cells", "cells_per_cutoff"));
     EXPECT_THAT([&] { (void)nearest.half_interactions(); }, complains_of("axis 0"));

@@ -54,7 +54,7 @@ namespace nearfield::test
     static_assert(needs_a_name<tree<2>>(NEARFIELD_ACCESS(targets())));
     static_assert(needs_a_name<tree<2>>(NEARFIELD_ACCESS(sources())));
     static_assert(needs_a_name<tree<2>>(NEARFIELD_ACCESS(pieces(0))));
-    static_assert(needs_a_name<interaction_table>(NEARFIELD_ACCESS(view())));
+    static_assert(needs_a_name<nearfield::detail::interaction_table>(NEARFIELD_ACCESS(view())));
 
     using cells = cell_list<float, 3>;
     static_assert(lends_to_names_only<cells>());

@@ -22,7 +22,7 @@ namespace nearfield
     struct cell_list_data
     {
       cell_grid<T, Dim> grid;
-      std::array<std::vector<axis_piece>, Dim> pieces; // of the grid
+      std::array<std::vector<detail::axis_piece>, Dim> pieces; // of the grid
       bool one_set = true;
       double cutoff = 0; // as given
       sorted_cells<T, Dim> targets, sources;
@@ -60,7 +60,7 @@ namespace nearfield
     }
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::build(strided<T const, Dim> const& targets,
                                 strided<T const, Dim> const* sources, double cutoff)
   {
@@ -94,7 +94,7 @@ namespace nearfield
       leave_gaps_out(on, data, options_, targets, one_set ? strided<T const, Dim>() : *sources);
       std::array<T, Dim> period = data.grid.period;
       for (int a = 0; a < Dim; ++a)
-        if (data.grid.axes[a] != grid_axis::periodic) period[a] = 0;
+        if (data.grid.axes[a] != detail::grid_axis::periodic) period[a] = 0;
       if (period != data.shifted_by) data.shifts = detail::shifts_of(data.shifted_by = period);
       detail::sort_into_cells(on, targets, data.grid, data.targets, data.sort_scratch);
       if (!one_set)
@@ -127,7 +127,7 @@ namespace nearfield
     }
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   cell_list<T, Dim>::cell_list(executor* threads, strided<T const, Dim> const& targets,
                                strided<T const, Dim> const* sources, double cutoff,
                                options_type const& options)
@@ -137,42 +137,42 @@ namespace nearfield
     build(targets, sources, cutoff);
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   cell_list<T, Dim>::~cell_list() = default;
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   cell_list<T, Dim>::cell_list(cell_list&&) noexcept = default;
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   cell_list<T, Dim>& cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points)
   {
     build(points, nullptr, data_->cutoff);
   }
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points, double cutoff)
   {
     build(points, nullptr, cutoff);
   }
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points)
   {
     build(queries, &points, data_->cutoff);
   }
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points, double cutoff)
   {
     build(queries, &points, cutoff);
   }
 
-  template <cell_real T, int Dim>
-  cell_view<T, Dim> cell_list<T, Dim>::view() const&
+  template <detail::cell_real T, int Dim>
+  detail::cell_view<T, Dim> cell_list<T, Dim>::view() const&
   {
     detail::cell_list_data<T, Dim> const& data = *data_;
     auto const& sources = data.one_set ? data.targets : data.sources;
-    cell_view<T, Dim> view;
+    detail::cell_view<T, Dim> view;
     view.grid = data.grid;
     view.target_x = data.targets.positions();
     view.source_x = sources.positions();
@@ -191,7 +191,7 @@ namespace nearfield
     return view;
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const&
   {
     return data_->grid;
@@ -213,11 +213,11 @@ namespace nearfield
     }
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   interaction_list cell_list<T, Dim>::interactions() const&
   {
     for (int a = 0; a < Dim; ++a)
-      if (grid().axes[a] == grid_axis::minimum_image)
+      if (grid().axes[a] == detail::grid_axis::minimum_image)
       {
         int const k = detail::cells_per_cutoff(options_, a);
         throw error("cell_list: the period " + detail::number_text(grid().period[a]) + " of axis " +
@@ -230,7 +230,7 @@ namespace nearfield
     return view().full;
   }
 
-  template <cell_real T, int Dim>
+  template <detail::cell_real T, int Dim>
   interaction_list cell_list<T, Dim>::half_interactions() const&
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");

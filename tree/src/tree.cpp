@@ -33,7 +33,8 @@ namespace nearfield
   namespace
   {
     /// The piece at a distance from the lower end of the root. Where a piece begins, the one before ends too.
-    axis_piece const& piece_at(std::span<axis_piece const> pieces, double distance, bool is_end)
+    detail::axis_piece const& piece_at(std::span<detail::axis_piece const> pieces, double distance,
+                                       bool is_end)
     {
       std::size_t p = 0;
       auto const begin = [&](std::size_t of)
@@ -61,10 +62,11 @@ namespace nearfield
       else
       {
         double const begin = 2. * cell.index[d] * half_width, end = begin + 2 * half_width;
-        axis_piece const& first = piece_at(pieces(d), begin, false);
+        detail::axis_piece const& first = piece_at(pieces(d), begin, false);
         // a coordinate that is huge may round to the upper end
         bool const is_last = cell.index[d] + 1 == std::uint32_t(1) << cell.level;
-        axis_piece const& last = is_last ? pieces(d).back() : piece_at(pieces(d), end, true);
+        detail::axis_piece const& last =
+            is_last ? pieces(d).back() : piece_at(pieces(d), end, true);
         if (&first == &last)
         {
           result.centre[d] = first.origin + ((2. * cell.index[d] + 1) * half_width - first.offset);

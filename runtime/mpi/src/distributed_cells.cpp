@@ -79,7 +79,7 @@ namespace nearfield::starpu_mpi
     }
   }
 
-  template <cell_real T, int Dim>
+  template <nearfield::detail::cell_real T, int Dim>
   distributed_cells<T, Dim>::distributed_cells(MPI_Comm communicator,
                                                strided<T const, Dim> const& points, double cutoff,
                                                options_type const& options)
@@ -163,7 +163,7 @@ namespace nearfield::starpu_mpi
         });
   }
 
-  template <cell_real T, int Dim>
+  template <nearfield::detail::cell_real T, int Dim>
   soa<T const, Dim> distributed_cells<T, Dim>::positions() const&
   {
     std::array<T const*, Dim> columns;
@@ -171,13 +171,13 @@ namespace nearfield::starpu_mpi
     return {columns, parts_.numbers.size()};
   }
 
-  template <cell_real T, int Dim>
+  template <nearfield::detail::cell_real T, int Dim>
   std::uint64_t distributed_cells<T, Dim>::sum_over_ranks(std::uint64_t of_this_rank) const
   {
     return ranks(parts_.communicator).sum(of_this_rank);
   }
 
-  template <cell_real T, int Dim>
+  template <nearfield::detail::cell_real T, int Dim>
   void distributed_cells<T, Dim>::spread(void const* given, std::size_t n, std::size_t size,
                                          void* known) const
   {

@@ -178,7 +178,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// The lists, of a tree that has none on the host.
     template <class Parts>
-    interaction_table lists(Parts const& parts)
+    nearfield::detail::interaction_table lists(Parts const& parts)
     {
       known_leaves<Dim> known;
       known.leaves = {parts.cells, leaf_levels, leaf_keys, parts.sets.front().offsets,

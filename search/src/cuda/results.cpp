@@ -16,7 +16,8 @@ namespace nearfield
     }
 
     template <class T, int Dim>
-    void copy_geometry(device_pair_geometry<T, Dim> const& from, pair_geometry<T, Dim>& to)
+    void copy_geometry(detail::device_pair_geometry<T, Dim> const& from,
+                       detail::pair_geometry<T, Dim>& to)
     {
       copy(from.r2, to.r2);
       for (int a = 0; a < Dim; ++a) copy(from.displacements[a], to.displacements[a]);

@@ -51,7 +51,7 @@ namespace nearfield
     return tree_->root();
   }
   template <int Dim>
-  std::span<axis_piece const> cuda_tree<Dim>::pieces(int axis) const&
+  std::span<detail::axis_piece const> cuda_tree<Dim>::pieces(int axis) const&
   {
     return tree_->pieces()[axis];
   }
@@ -165,7 +165,7 @@ namespace nearfield
     };
     auto const copy_list = [&](interaction_list const& from)
     {
-      return interaction_table{copy(from.own), copy(from.offsets), copy(from.ranges)};
+      return detail::interaction_table{copy(from.own), copy(from.offsets), copy(from.ranges)};
     };
     typename tree<Dim>::parts parts;
     parts.root = root();

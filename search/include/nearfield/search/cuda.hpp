@@ -39,17 +39,20 @@ namespace nearfield
     [[nodiscard]] pair_counts to_host() const;
   };
 
-  /// r2 and x_i - x_j of every entry of a list, in device memory; empty unless asked for.
-  template <class T, int Dim>
-  struct device_pair_geometry
+  namespace detail
   {
-    device_array<T> r2;                             ///< length^2
-    std::array<device_array<T>, Dim> displacements; ///< length^1, one column per axis
-  };
+    /// r2 and x_i - x_j of every entry of a list, in device memory; empty unless asked for.
+    template <class T, int Dim>
+    struct device_pair_geometry
+    {
+      device_array<T> r2;                             ///< length^2
+      std::array<device_array<T>, Dim> displacements; ///< length^1, one column per axis
+    };
+  }
 
   /// The result of to_coo, in device memory: pair p is (i[p], j[p]).
   template <class T, int Dim>
-  struct NEARFIELD_API device_coo : device_pair_geometry<T, Dim>
+  struct NEARFIELD_API device_coo : detail::device_pair_geometry<T, Dim>
   {
     device_array<index_type> i; ///< indices of the targets
     device_array<index_type> j; ///< indices of the sources
@@ -62,7 +65,7 @@ namespace nearfield
 
   /// The result of to_csr, in device memory: row i is columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
-  struct NEARFIELD_API device_csr : device_pair_geometry<T, Dim>
+  struct NEARFIELD_API device_csr : detail::device_pair_geometry<T, Dim>
   {
     device_array<std::uint64_t> offsets; ///< one more than rows
     device_array<index_type> columns;    ///< indices of the sources, row by row

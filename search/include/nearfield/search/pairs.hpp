@@ -134,17 +134,20 @@ namespace nearfield
     page_array<index_type> per_point;
   };
 
-  /// r2 and x_i - x_j of every entry of a list; empty unless asked for.
-  template <class T, int Dim>
-  struct pair_geometry
+  namespace detail
   {
-    page_array<T> r2;                             ///< length^2
-    std::array<page_array<T>, Dim> displacements; ///< length^1, one column per axis
-  };
+    /// r2 and x_i - x_j of every entry of a list; empty unless asked for.
+    template <class T, int Dim>
+    struct pair_geometry
+    {
+      page_array<T> r2;                             ///< length^2
+      std::array<page_array<T>, Dim> displacements; ///< length^1, one column per axis
+    };
+  }
 
   /// The result of to_csr: row i is columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
-  struct NEARFIELD_API csr : pair_geometry<T, Dim>
+  struct NEARFIELD_API csr : detail::pair_geometry<T, Dim>
   {
     page_array<std::uint64_t> offsets; ///< one more than rows
     page_array<index_type> columns;    ///< indices of the sources, row by row
@@ -165,7 +168,7 @@ namespace nearfield
 
   /// The result of to_coo: pair p is (i[p], j[p]).
   template <class T, int Dim>
-  struct NEARFIELD_API coo : pair_geometry<T, Dim>
+  struct NEARFIELD_API coo : detail::pair_geometry<T, Dim>
   {
     page_array<index_type> i; ///< indices of the targets
     page_array<index_type> j; ///< indices of the sources

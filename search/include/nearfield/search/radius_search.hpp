@@ -80,12 +80,12 @@ namespace nearfield
   /// Calls f for every pair closer than the cutoff, in the order of a COO list, on the calling thread;
   /// makes no list. An exception from f ends the search and passes through. Throws nearfield::error for
   /// a half list of two sets.
-  template <cpu_backend Backend, has_cell_view Cells, class F>
+  template <cpu_backend Backend, detail::has_cell_view Cells, class F>
   void radius_search(Backend where, Cells const& cells, visit<F> what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    auto const search = [&]<class T, int Dim>(cell_view<T, Dim> const& of)
+    auto const search = [&]<class T, int Dim>(detail::cell_view<T, Dim> const& of)
     {
       auto const row = [](void* f, detail::search_row<T, Dim> const& hits)
       {
@@ -101,7 +101,7 @@ namespace nearfield
   /// Calls f for every point of the cell list, or every query, by position, also for those without neighbours; from
   /// several threads at once if they are given. An exception from f ends the search and passes through. Throws
   /// nearfield::error for half lists of two sets.
-  template <cpu_place On, has_cell_view Cells, class F>
+  template <cpu_place On, detail::has_cell_view Cells, class F>
   void radius_search(On const& where, Cells const& cells, visit_rows<F> const& what)
   {
     auto const view = cells.view();
@@ -113,7 +113,7 @@ namespace nearfield
 
   /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
   /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   void radius_search(On const& where, Cells const& cells, count_pairs const& what,
                      pair_counts& result)
   {
@@ -121,7 +121,7 @@ namespace nearfield
   }
 
   /// As above, returning new counts.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(On const& where, Cells const& cells,
                                           count_pairs const& what)
   {
@@ -134,14 +134,14 @@ namespace nearfield
   /// takes two passes: counts give the places of rows, which are not in order of position, and exact
   /// sizes. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, and
   /// memory that the system refuses.
-  template <cpu_place On, has_cell_view Cells, class T, int Dim>
+  template <cpu_place On, detail::has_cell_view Cells, class T, int Dim>
   void radius_search(On const& where, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
   {
     detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning a new list.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_csr const& what)
   {
     decltype(detail::list_for<csr>(cells.view())) result;
@@ -156,14 +156,14 @@ namespace nearfield
   ///
   /// Pass the same result again to reuse its memory: the page faults of a new one take a
   /// third of the time or more.
-  template <cpu_place On, has_cell_view Cells, class T, int Dim>
+  template <cpu_place On, detail::has_cell_view Cells, class T, int Dim>
   void radius_search(On const& where, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
   {
     detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning a new list.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_coo const& what)
   {
     decltype(detail::list_for<coo>(cells.view())) result;
@@ -174,7 +174,7 @@ namespace nearfield
   /// Writes a table of fixed width: the first `width` points of every row, and the number that it really has.
   /// One pass. Throws nearfield::error for a half list of two sets, width 0, a result larger than max_bytes,
   /// and memory that the system refuses.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   void radius_search(On const& where, Cells const& cells, to_table const& what,
                      neighbour_table& result)
   {
@@ -182,7 +182,7 @@ namespace nearfield
   }
 
   /// As above, returning a new table.
-  template <cpu_place On, has_cell_view Cells>
+  template <cpu_place On, detail::has_cell_view Cells>
   [[nodiscard]] neighbour_table radius_search(On const& where, Cells const& cells,
                                               to_table const& what)
   {
@@ -260,7 +260,7 @@ namespace nearfield
   /// The sum over all pairs, on one thread or on several: then parts are combined while others are computed, so few
   /// are kept. An exception from f or combine ends the search and passes through. Throws nearfield::error for a half
   /// list of two sets and for parts < 1.
-  template <cpu_place On, has_cell_view Cells, class R, class F, class Combine>
+  template <cpu_place On, detail::has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(On const& where, Cells const& cells,
                                 reduce<R, F, Combine> const& what)
   {

@@ -117,24 +117,24 @@ namespace nearfield
     /// A vector whose resize() does not initialise.
     template <class T>
     using page_vector = std::vector<T, page_allocator<T>>;
-  }
 
-  /// An interaction list that owns its memory.
-  struct interaction_table
-  {
-    detail::page_vector<source_range> own;    ///< as interaction_list::own
-    detail::page_vector<index_type> offsets;  ///< as interaction_list::offsets
-    detail::page_vector<source_range> ranges; ///< as interaction_list::ranges
-
-    /// The view that kernels take; this object must outlive it.
-    [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const&
+    /// An interaction list that owns its memory.
+    struct interaction_table
     {
-      return {own, offsets, ranges, shifts};
-    }
+      page_vector<source_range> own;    ///< as interaction_list::own
+      page_vector<index_type> offsets;  ///< as interaction_list::offsets
+      page_vector<source_range> ranges; ///< as interaction_list::ranges
 
-    /// Deleted: give the table a name, which outlives the view.
-    void view(std::span<std::array<double, 3> const> = {}) const&& = delete;
-  };
+      /// The view that kernels take; this object must outlive it.
+      [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const&
+      {
+        return {own, offsets, ranges, shifts};
+      }
+
+      /// Deleted: give the table a name, which outlives the view.
+      void view(std::span<std::array<double, 3> const> = {}) const&& = delete;
+    };
+  }
 
   /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2), their points, and their interaction lists. Made
   /// by build_tree; immutable.
@@ -204,7 +204,7 @@ namespace nearfield
     /// index floor((offset + (x - origin)) / width * 2^l) of its piece. The piece with most points has origin = lower
     /// and offset = 0, so its leaves lie where leaf_cell says; others lie further away from it. A tree with a given
     /// root, and one with a level, has no pieces. Views live as long as the tree.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&
+    [[nodiscard]] std::span<detail::axis_piece const> pieces(int axis) const&
     {
       return parts_.pieces[axis];
     }
@@ -228,19 +228,19 @@ namespace nearfield
     /// What build_tree fills in.
     struct parts
     {
-      cube<Dim> root;                                  ///< the root box
-      std::array<double, Dim> period{};                ///< as tree_options::period
-      std::array<std::vector<axis_piece>, Dim> pieces; ///< as tree::pieces()
-      leaf_order order;                                ///< the order of the leaves
-      int depth;                                       ///< the level of the deepest leaf
-      bool one_set;                                    ///< targets and sources are the same points
-      detail::page_vector<leaf_cell<Dim>> cells;       ///< the places of the leaves
-      detail::page_vector<index_type> target_offsets;  ///< as boxes::offsets
-      detail::page_vector<index_type> source_offsets;  ///< the same; empty for one set
-      detail::page_vector<index_type> target_order;    ///< position -> index in the given arrays
-      detail::page_vector<index_type> source_order;    ///< the same; empty for one set
-      interaction_table full;                          ///< each leaf and all leaves that it meets
-      interaction_table half;                    ///< each pair of leaves once; empty for two sets
+      cube<Dim> root;                                          ///< the root box
+      std::array<double, Dim> period{};                        ///< as tree_options::period
+      std::array<std::vector<detail::axis_piece>, Dim> pieces; ///< as tree::pieces()
+      leaf_order order;                                        ///< the order of the leaves
+      int depth;                                               ///< the level of the deepest leaf
+      bool one_set;                                   ///< targets and sources are the same points
+      detail::page_vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
+      detail::page_vector<index_type> target_offsets; ///< as boxes::offsets
+      detail::page_vector<index_type> source_offsets; ///< the same; empty for one set
+      detail::page_vector<index_type> target_order;   ///< position -> index in the given arrays
+      detail::page_vector<index_type> source_order;   ///< the same; empty for one set
+      detail::interaction_table full;                 ///< each leaf and all leaves that it meets
+      detail::interaction_table half;            ///< each pair of leaves once; empty for two sets
       std::vector<std::array<double, 3>> shifts; ///< of both lists; empty without periods
       std::uint64_t interaction_count = 0;       ///< as tree::interaction_count()
     };

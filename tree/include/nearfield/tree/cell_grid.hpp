@@ -14,44 +14,55 @@
 
 namespace nearfield
 {
-  /// Points of an axis between two gaps that grids and trees leave out. The coordinate x of such a point lies at
-  /// offset + (x - origin) scale, where the scale of a grid is the inverse width of a cell, and that of a tree is 1.
-  struct axis_piece
+  namespace detail
   {
-    /// the piece has the coordinates from here to the `first` of the next one, length^1
-    double first;
-    double origin; ///< length^1
-    /// cells before the origin, or the length from the lower end of the root box to it
-    double offset;
-
-    friend bool operator==(axis_piece const&, axis_piece const&) = default;
-  };
-
-  /// The pieces of an axis in ascending order; none if no gap is left out. It owns nothing.
-  struct axis_pieces
-  {
-    axis_piece const* pieces = nullptr; ///< the first one
-    std::uint32_t n = 0;                ///< how many there are
-
-    /// The place of x: offset + (x - origin) scale of its piece.
-    [[nodiscard]] NEARFIELD_FN double place(double x, double scale) const
+    /// Points of an axis between two gaps that grids and trees leave out. The coordinate x of such a point lies at
+    /// offset + (x - origin) scale, where the scale of a grid is the inverse width of a cell, and that of a tree is 1.
+    struct axis_piece
     {
-      std::uint32_t at = 0;
-      for (std::uint32_t left = n; left > 1;)
+      /// the piece has the coordinates from here to the `first` of the next one, length^1
+      double first;
+      double origin; ///< length^1
+      /// cells before the origin, or the length from the lower end of the root box to it
+      double offset;
+
+      friend bool operator==(axis_piece const&, axis_piece const&) = default;
+    };
+
+    /// The pieces of an axis in ascending order; none if no gap is left out. It owns nothing.
+    struct axis_pieces
+    {
+      axis_piece const* pieces = nullptr; ///< the first one
+      std::uint32_t n = 0;                ///< how many there are
+
+      /// The place of x: offset + (x - origin) scale of its piece.
+      [[nodiscard]] NEARFIELD_FN double place(double x, double scale) const
       {
-        std::uint32_t const half = left / 2;
-        at += x >= pieces[at + half].first ? half : 0;
-        left -= half;
-      }
-      double const distance = x - pieces[at].origin;
+        std::uint32_t at = 0;
+        for (std::uint32_t left = n; left > 1;)
+        {
+          std::uint32_t const half = left / 2;
+          at += x >= pieces[at + half].first ? half : 0;
+          left -= half;
+        }
+        double const distance = x - pieces[at].origin;
 #ifdef __CUDA_ARCH__
-      // as on CPUs, without contraction
-      return __dadd_rn(pieces[at].offset, __dmul_rn(distance, scale));
+        // as on CPUs, without contraction
+        return __dadd_rn(pieces[at].offset, __dmul_rn(distance, scale));
 #else
-      return pieces[at].offset + distance * scale;
+        return pieces[at].offset + distance * scale;
 #endif
-    }
-  };
+      }
+    };
+
+    /// The boundary of a grid along an axis.
+    enum class grid_axis
+    {
+      open,
+      periodic,     ///< the neighbour of the first cell is the last one, one period away
+      minimum_image ///< periodic, with one cell: each pair takes its nearest image
+    };
+  }
 
   /// How a search cuts space into cells.
   template <class T, int Dim>
@@ -63,14 +74,6 @@ namespace nearfield
     std::array<T, Dim> period{};
   };
 
-  /// The boundary of a grid along an axis.
-  enum class grid_axis
-  {
-    open,
-    periodic,     ///< the neighbour of the first cell is the last one, one period away
-    minimum_image ///< periodic, with one cell: each pair takes its nearest image
-  };
-
   /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
   /// apart on each axis. All back-ends share this definition, since it decides the order of results.
   ///
@@ -80,16 +83,16 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_grid
   {
-    T cutoff = 0;                            ///< R, length^1
-    std::array<double, Dim> lower{};         ///< the lower end of cell 0 on each axis, length^1
-    std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell on each axis, length^-1
-    std::array<std::uint32_t, Dim> cells{};  ///< the number of cells on each axis
-    std::array<int, Dim> reach{};            ///< how many cells away neighbours may be, per axis
-    std::array<grid_axis, Dim> axes{};       ///< the boundary along each axis
+    T cutoff = 0;                              ///< R, length^1
+    std::array<double, Dim> lower{};           ///< the lower end of cell 0 on each axis, length^1
+    std::array<double, Dim> inverse_width{};   ///< 1 / width of a cell on each axis, length^-1
+    std::array<std::uint32_t, Dim> cells{};    ///< the number of cells on each axis
+    std::array<int, Dim> reach{};              ///< how many cells away neighbours may be, per axis
+    std::array<detail::grid_axis, Dim> axes{}; ///< the boundary along each axis
     /// L on periodic axes, 0 on others
     std::array<T, Dim> period{};
     /// of each axis, in memory of the cell list; none: no gap is left out
-    std::array<axis_pieces, Dim> pieces{};
+    std::array<detail::axis_pieces, Dim> pieces{};
 
     /// R^2, rounded once: a pair is listed if r2 < R^2.
     [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
@@ -186,10 +189,7 @@ namespace nearfield
                       number_text(period / 2));
       }
     }
-  }
 
-  namespace detail
-  {
     /// The least width of a cell.
     ///
     /// No rounding may lose a pair, so k cells are wider than the distance on an axis of any pair that
@@ -241,7 +241,7 @@ namespace nearfield
         double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
         // With 2 k + 1 cells, two cells are within reach through at most one image.
         bool const wraps = cells >= 2 * k + 1;
-        grid.axes[a] = wraps ? grid_axis::periodic : grid_axis::minimum_image;
+        grid.axes[a] = wraps ? detail::grid_axis::periodic : detail::grid_axis::minimum_image;
         grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
         grid.reach[a] = wraps ? k : 0;
         grid.lower[a] = 0;

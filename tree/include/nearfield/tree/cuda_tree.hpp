@@ -127,7 +127,7 @@ namespace nearfield
     /// As tree::root().
     [[nodiscard]] cube<Dim> const& root() const;
     /// As tree::pieces(), in host memory.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&;
+    [[nodiscard]] std::span<detail::axis_piece const> pieces(int axis) const&;
     /// The order of the leaves in memory.
     [[nodiscard]] leaf_order order() const;
     /// Whether targets and sources are the same points.

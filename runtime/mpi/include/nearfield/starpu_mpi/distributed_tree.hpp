@@ -190,7 +190,7 @@ namespace nearfield::starpu_mpi
     /// The root box of all points, as tree::root().
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
     /// As tree::pieces(), of the points of all ranks.
-    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const&
+    [[nodiscard]] std::span<nearfield::detail::axis_piece const> pieces(int axis) const&
     {
       return parts_.pieces[axis];
     }
@@ -300,12 +300,13 @@ namespace nearfield::starpu_mpi
       MPI_Comm communicator = MPI_COMM_NULL;
       executor* threads = nullptr;
       cube<Dim> root;
-      std::array<std::vector<axis_piece>, Dim> pieces;
+      std::array<std::vector<nearfield::detail::axis_piece>, Dim> pieces;
       std::vector<std::uint64_t> cuts;
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
       mutable std::vector<own_points> sets; ///< one, or targets and sources; complete() fills them
-      mutable interaction_table lists; ///< where a GPU has them, interactions() makes them here too
+      mutable nearfield::detail::interaction_table
+          lists; ///< where a GPU has them, interactions() makes them here too
       bool has_lists_on_gpu = false;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists

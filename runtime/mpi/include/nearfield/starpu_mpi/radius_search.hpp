@@ -61,7 +61,7 @@ namespace nearfield::starpu_mpi
   /// A cell is never divided, and an axis with a period below 3 R or so is one cell long. Beside its own points a rank
   /// has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also through
   /// periodic borders.
-  template <cell_real T, int Dim>
+  template <nearfield::detail::cell_real T, int Dim>
   class NEARFIELD_API distributed_cells
   {
   public:
@@ -134,7 +134,7 @@ namespace nearfield::starpu_mpi
       MPI_Comm communicator = MPI_COMM_NULL;
       options_type options;
       cell_grid<T, Dim> grid;
-      std::array<std::vector<axis_piece>, Dim> pieces; // of the grid
+      std::array<std::vector<nearfield::detail::axis_piece>, Dim> pieces; // of the grid
       std::vector<std::uint64_t> cuts;
       journey to_own, to_halo; // points of the caller, and own points, which arrive as the halo
       std::size_t n_points = 0;
