@@ -34,9 +34,7 @@ namespace nearfield
 
     // remedy: columns of float or double in device memory
     template <class X, int Dim>
-    concept device_coordinates = columns_view<X> && X::n_columns == Dim &&
-                                 (std::same_as<value_of<X>, float> ||
-                                  std::same_as<value_of<X>, double>);
+    concept device_coordinates = tree_coordinates<X> && X::n_columns == Dim;
 
     /// Where points come from.
     template <class T, int Dim>
@@ -185,7 +183,7 @@ namespace nearfield
   /// device. Options and errors are those of build_tree() on the CPU; beside these it throws nearfield::error for 2^31
   /// points or more, 2^27 leaves or more with periods, too little memory on the device, and if nearfield was built
   /// without CUDA.
-  template <columns_view X>
+  template <detail::tree_coordinates X>
   [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& points,
                                                    tree_options<X::n_columns> const& options = {})
   {
@@ -193,11 +191,11 @@ namespace nearfield
   }
 
   /// The tree of two sets of points.
-  template <columns_view X, columns_view Y>
-  requires std::same_as<value_of<X>, value_of<Y>>
-  [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& targets,
-                                                   Y const& sources,
-                                                   tree_options<X::n_columns> const& options = {})
+  template <detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+      [[nodiscard]] cuda_tree<X::n_columns> build_tree(
+          cuda_backend where, X const& targets, Y const& sources,
+          tree_options<X::n_columns> const& options = {})
   {
     return {where, detail::device_positions<value_of<X>, X::n_columns>{targets, sources, false},
             options};

@@ -118,7 +118,7 @@ namespace nearfield
   }
 
   /// The same for points in device memory: builds a tree of each size there, and reads it.
-  template <columns_view X>
+  template <detail::tree_coordinates X>
   [[nodiscard]] leaf_size_choice choose_leaf_size(cuda_backend where, X const& points,
                                                   leaf_costs const& costs,
                                                   tree_options<X::n_columns> options = {})
@@ -129,11 +129,11 @@ namespace nearfield
   }
 
   /// The same for two sets.
-  template <columns_view X, columns_view Y>
-  requires std::same_as<value_of<X>, value_of<Y>>
-  [[nodiscard]] leaf_size_choice choose_leaf_size(cuda_backend where, X const& targets,
-                                                  Y const& sources, leaf_costs const& costs,
-                                                  tree_options<X::n_columns> options = {})
+  template <detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+      [[nodiscard]] leaf_size_choice
+      choose_leaf_size(cuda_backend where, X const& targets, Y const& sources,
+                       leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
