@@ -122,13 +122,4 @@ namespace nearfield
     using result = decltype(detail::device_result<T, Dim>(what));
     return detail::device_search<result>(cells.on_device(), what);
   }
-
-#define NEARFIELD_CUDA_SEARCH(T, Dim)                                                              \
-  extern template struct device_coo<T, Dim>;                                                       \
-  extern template struct device_csr<T, Dim>;
-  NEARFIELD_CUDA_SEARCH(float, 2)
-  NEARFIELD_CUDA_SEARCH(float, 3)
-  NEARFIELD_CUDA_SEARCH(double, 2)
-  NEARFIELD_CUDA_SEARCH(double, 3)
-#undef NEARFIELD_CUDA_SEARCH
 }

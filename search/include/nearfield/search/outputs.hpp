@@ -11,13 +11,6 @@
 
 namespace nearfield::detail
 {
-  /// An empty list for the points of a view.
-  template <template <class, int> class List, class T, int Dim>
-  List<T, Dim> list_for(cell_view<T, Dim> const&)
-  {
-    return {};
-  }
-
   template <class Options>
   row_content content_of(Options const& what)
   {

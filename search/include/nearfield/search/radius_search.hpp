@@ -111,82 +111,50 @@ namespace nearfield
                           { detail::visit_rows_of(detail::isa_of(where), job, what); });
   }
 
-  /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
-  /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
-  template <cpu_place On, detail::has_cell_view Cells>
-  void radius_search(On const& where, Cells const& cells, count_pairs const& what,
-                     pair_counts& result)
+  namespace detail
   {
-    detail::search_list(where, cells.view(), what, result);
+    // what a search for `what` gives
+    template <class T, int Dim>
+    pair_counts result_of(cell_view<T, Dim> const&, count_pairs const& what);
+    template <class T, int Dim>
+    coo<T, Dim> result_of(cell_view<T, Dim> const&, to_coo const& what);
+    template <class T, int Dim>
+    csr<T, Dim> result_of(cell_view<T, Dim> const&, to_csr const& what);
+    template <class T, int Dim>
+    neighbour_table result_of(cell_view<T, Dim> const&, to_table const& what);
+
+    template <class Cells, class What>
+    using search_result =
+        decltype(result_of(std::declval<Cells const&>().view(), std::declval<What const&>()));
   }
 
-  /// As above, returning new counts.
-  template <cpu_place On, detail::has_cell_view Cells>
-  [[nodiscard]] pair_counts radius_search(On const& where, Cells const& cells,
-                                          count_pairs const& what)
-  {
-    pair_counts result;
-    radius_search(where, cells, what, result);
-    return result;
-  }
-
-  /// Writes a list with one row per point, or per query, in the order of the arrays that were given. It
-  /// takes two passes: counts give the places of rows, which are not in order of position, and exact
-  /// sizes. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, and
-  /// memory that the system refuses.
-  template <cpu_place On, detail::has_cell_view Cells, class T, int Dim>
-  void radius_search(On const& where, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
-  {
-    detail::search_list(where, cells.view(), what, result);
-  }
-
-  /// As above, returning a new list.
-  template <cpu_place On, detail::has_cell_view Cells>
-  [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_csr const& what)
-  {
-    decltype(detail::list_for<csr>(cells.view())) result;
-    radius_search(where, cells, what, result);
-    return result;
-  }
-
-  /// Writes the pairs to columns i and j, in one pass, into address space for as many pairs as the cells can
-  /// have; what is not written takes no memory, and is given back if it is much. The pairs are counted first if that many would exceed
-  /// max_bytes, if the system refuses the address space, and for sorted lists. Throws nearfield::error for a
-  /// half list of two sets, a result larger than max_bytes, and memory that the system refuses.
+  /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is pair_counts,
+  /// coo, csr or neighbour_table. Pass the same result again to reuse its memory: the page faults of a new list take a
+  /// third of the time or more. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, a
+  /// table of width 0, and memory that the system refuses.
   ///
-  /// Pass the same result again to reuse its memory: the page faults of a new one take a
-  /// third of the time or more.
-  template <cpu_place On, detail::has_cell_view Cells, class T, int Dim>
-  void radius_search(On const& where, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
+  /// * count_pairs: the number of pairs in total and, if asked for, per point. The fastest output; it takes no memory but
+  ///   the counts.
+  /// * to_coo writes the pairs to columns i and j, in one pass, into address space for as many pairs as the cells can
+  ///   have; what is not written takes no memory, and is given back if it is much. The pairs are counted first if that
+  ///   many would exceed max_bytes, if the system refuses the address space, and for sorted lists.
+  /// * to_csr writes a list with one row per point, or per query, in the order of the arrays that were given. It takes two
+  ///   passes: counts give the places of rows, which are not in order of position, and exact sizes.
+  /// * to_table writes a table of fixed width: the first `width` points of every row, and the number that it really has.
+  ///   One pass.
+  template <cpu_place On, detail::has_cell_view Cells, class What>
+  void radius_search(On const& where, Cells const& cells, What const& what,
+                     detail::search_result<Cells, What>& result)
   {
     detail::search_list(where, cells.view(), what, result);
   }
 
-  /// As above, returning a new list.
-  template <cpu_place On, detail::has_cell_view Cells>
-  [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_coo const& what)
+  /// As above, returning a new result.
+  template <cpu_place On, detail::has_cell_view Cells, class What>
+  [[nodiscard]] detail::search_result<Cells, What>
+  radius_search(On const& where, Cells const& cells, What const& what)
   {
-    decltype(detail::list_for<coo>(cells.view())) result;
-    radius_search(where, cells, what, result);
-    return result;
-  }
-
-  /// Writes a table of fixed width: the first `width` points of every row, and the number that it really has.
-  /// One pass. Throws nearfield::error for a half list of two sets, width 0, a result larger than max_bytes,
-  /// and memory that the system refuses.
-  template <cpu_place On, detail::has_cell_view Cells>
-  void radius_search(On const& where, Cells const& cells, to_table const& what,
-                     neighbour_table& result)
-  {
-    detail::search_list(where, cells.view(), what, result);
-  }
-
-  /// As above, returning a new table.
-  template <cpu_place On, detail::has_cell_view Cells>
-  [[nodiscard]] neighbour_table radius_search(On const& where, Cells const& cells,
-                                              to_table const& what)
-  {
-    neighbour_table result;
+    detail::search_result<Cells, What> result;
     radius_search(where, cells, what, result);
     return result;
   }

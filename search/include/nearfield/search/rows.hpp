@@ -143,17 +143,4 @@ namespace nearfield::detail
             first,
             last};
   }
-
-#define NEARFIELD_DECLARE_SEARCH(T, Dim)                                                           \
-  extern template std::uint64_t count_candidates(search_job<T, Dim> const&);                       \
-  extern template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);           \
-  extern template void search_rows(isa, search_job<T, Dim> const&, row_content,                    \
-                                   row_function<T, Dim>, void*);                                   \
-  extern template std::vector<std::uint64_t> candidates_before_boxes(                              \
-      executor&, cell_view<T, Dim> const&, pairs);
-  NEARFIELD_DECLARE_SEARCH(float, 2)
-  NEARFIELD_DECLARE_SEARCH(float, 3)
-  NEARFIELD_DECLARE_SEARCH(double, 2)
-  NEARFIELD_DECLARE_SEARCH(double, 3)
-#undef NEARFIELD_DECLARE_SEARCH
 }

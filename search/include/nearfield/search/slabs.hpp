@@ -69,19 +69,6 @@ namespace nearfield::detail
     std::vector<slab> slabs_;
   };
 
-  extern template class slab_search<float, 2>;
-  extern template class slab_search<float, 3>;
-  extern template class slab_search<double, 2>;
-  extern template class slab_search<double, 3>;
-  extern template std::vector<slab> slabs_for(executor&, cell_view<float, 2> const&, pairs,
-                                              std::uint64_t);
-  extern template std::vector<slab> slabs_for(executor&, cell_view<float, 3> const&, pairs,
-                                              std::uint64_t);
-  extern template std::vector<slab> slabs_for(executor&, cell_view<double, 2> const&, pairs,
-                                              std::uint64_t);
-  extern template std::vector<slab> slabs_for(executor&, cell_view<double, 3> const&, pairs,
-                                              std::uint64_t);
-
   template <cpu_place On, class T, int Dim, class What, class Result>
   void search_list(On const& where, cell_view<T, Dim> const& cells, What const& what,
                    Result& result)

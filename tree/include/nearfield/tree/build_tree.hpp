@@ -262,15 +262,6 @@ namespace nearfield
                                        strided<T const, Dim> const* sources,
                                        tree_options<Dim> const& options);
 
-    extern template tree<2> build_tree(executor*, strided<float const, 2> const&,
-                                       strided<float const, 2> const*, tree_options<2> const&);
-    extern template tree<3> build_tree(executor*, strided<float const, 3> const&,
-                                       strided<float const, 3> const*, tree_options<3> const&);
-    extern template tree<2> build_tree(executor*, strided<double const, 2> const&,
-                                       strided<double const, 2> const*, tree_options<2> const&);
-    extern template tree<3> build_tree(executor*, strided<double const, 3> const&,
-                                       strided<double const, 3> const*, tree_options<3> const&);
-
     // remedy: soa or strided, with two or three columns of float or double
     template <class X>
     concept tree_coordinates = columns_view<X> &&
