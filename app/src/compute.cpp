@@ -1,5 +1,6 @@
 #include "compute.hpp"
 #include "full_leaf.hpp"
+#include "gpu_step.hpp"
 #include "interactions.hpp"
 #include "small_work.hpp"
 #include "task_step.hpp"

@@ -1,5 +1,6 @@
 #include "demo.hpp"
 #include "commands.hpp"
+#include "compute.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
@@ -50,7 +51,7 @@ namespace nearfield::app
                                               "   " + (r.check.passed() ? "PASS" : "FAIL"));
     }
 
-    // The near field by run_plain_loop(), as near_field_step() has it.
+    // The near field by run_plain_loop(), as steps give it.
     template <class T>
     step_result plain_near_field(problem<T, 3> const& on, int repetitions)
     {
@@ -81,37 +82,39 @@ namespace nearfield::app
     std::vector<std::vector<double>> measure(problem<T, 3> const& on, int workers, int repetitions,
                                              std::vector<demo_row>& rows)
     {
-      std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
+      run_options options{.interaction = {kernel.name}, .check = n_check};
+      options.precision = sizeof(T) == 4 ? precision::f32 : precision::f64;
+      std::string const precision_name = name_of(options.precision);
       double const interactions = static_cast<double>(on.leaves().interaction_count());
-      step_result result;
+      std::vector<std::vector<double>> outputs;
       double plain_seconds = 0;
 
-      auto const add_row = [&](std::string const& name)
+      auto const add_row =
+          [&](std::string const& name, step_report const& step, check_report const& check)
       {
-        double const seconds = result.report.seconds;
-        if (plain_seconds == 0) plain_seconds = seconds;
+        if (plain_seconds == 0) plain_seconds = step.seconds;
         rows.push_back({.backend = name,
                         .precision = precision_name,
-                        .step = result.report,
-                        .rate = interactions / seconds,
-                        .speed_up = plain_seconds / seconds,
-                        .check = check_outputs(on, kernel, result.outputs, n_check)});
+                        .step = step,
+                        .rate = interactions / step.seconds,
+                        .speed_up = plain_seconds / step.seconds,
+                        .check = check});
         print_row(rows.back());
       };
       // measures all forms and reports the fastest
-      auto const add = [&](std::string const& name, execution_options options,
+      auto const add = [&](std::string const& name, execution_options step,
                            std::initializer_list<pair_form> forms)
       {
         show_progress("  " + name + " " + precision_name + " ...");
-        result = {};
+        std::optional<run_result> best;
         for (pair_form const form : forms)
         {
-          options.form = form;
-          auto tried = near_field_step(on, kernel, options);
-          if (result.outputs.empty() || tried.report.seconds < result.report.seconds)
-            result = std::move(tried);
+          step.form = form;
+          auto tried = compute(options, step, on.target_points(), nullptr, cut);
+          if (!best || tried.step.seconds < best->step.seconds) best = std::move(tried);
         }
-        add_row(name);
+        add_row(name, best->step, *best->check);
+        outputs = std::move(best->outputs);
       };
       auto const add_skipped = [&](std::string const& name, std::string const& why)
       {
@@ -124,8 +127,8 @@ namespace nearfield::app
       execution_options const on_simd{
           .backend = backend::simd, .workers = 0, .repetitions = repetitions};
       show_progress("  plain loop " + precision_name + " ...");
-      result = plain_near_field(on, repetitions);
-      add_row("plain loop");
+      auto const plain = plain_near_field(on, repetitions);
+      add_row("plain loop", plain.report, check_outputs(on, kernel, plain.outputs, n_check));
       add("scalar",
           {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)},
           {one_sided});
@@ -144,7 +147,7 @@ namespace nearfield::app
         add("CPU + GPU", {.repetitions = repetitions}, {pair_form::automatic});
       else
         add_skipped("CPU + GPU", why);
-      return std::move(result.outputs);
+      return outputs;
     }
 
     std::vector<square> grid_of(tree<3> const& leaves)

@@ -3,7 +3,6 @@
 /// \file
 /// The only file that depends on whether StarPU is built in.
 
-#include "gpu_step.hpp"
 #include "step.hpp"
 
 #include <nearfield/search/radius_search.hpp>
@@ -161,7 +160,8 @@ namespace nearfield::app
     return options.backend == backend::cuda && (options.workers == 0 || !starpu_is_built_in);
   }
 
-  /// The near field on the back-end in the options. Throws nearfield::error for StarPU's options if it is not built in.
+  /// The near field as StarPU tasks or, as the options say, on the calling thread. Throws nearfield::error for StarPU's
+  /// options if it is not built in.
   template <class T, class K>
   step_result near_field_step(problem<T, K::dim> const& on, K const& k,
                               execution_options const& options)
@@ -173,8 +173,6 @@ namespace nearfield::app
       throw error("--workers, --scheduler, --leaves-per-group: this program was built without "
                   "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
 #endif
-    if (options.backend != backend::cuda) return serial_near_field(on, k, options);
-    gpu_bus bus;
-    return cuda_near_field(bus, on, gpu_points<T, K::dim>(bus, on), k, options);
+    return serial_near_field(on, k, options);
   }
 }

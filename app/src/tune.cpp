@@ -5,6 +5,8 @@
 #include "machine.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/p2p/cuda.hpp>
+
 #include <iostream>
 
 namespace nearfield::app
