@@ -74,6 +74,23 @@ namespace nearfield::app
       return columns;
     }
 
+    /// sum_d |K(r + e_d) - K(r)| for every entry, e_d = error(d) along an axis.
+    template <class K, class Error>
+    wide_columns<K> changes(K const& k, vec<long double, K::dim> const& r,
+                            wide_columns<K> const& columns, Error const& error)
+    {
+      wide_columns<K> sums{};
+      for (int d = 0; d < K::dim; ++d)
+      {
+        auto moved = r;
+        moved[d] += error(d);
+        auto const there = columns_of(k, moved);
+        for (int c = 0; c < K::n_in; ++c)
+          for (int o = 0; o < K::n_out; ++o) sums[c][o] += std::abs(there[c][o] - columns[c][o]);
+      }
+      return sums;
+    }
+
     /// max(|K|, sum_d |r_d dK/dr_d|) for every entry. The second term is the change of K per relative change
     /// of each r_d. It, not |K|, bounds the effect of rounding r for an entry that cancels (a dipole), crosses
     /// zero (a logarithm) or falls steeply (a Gaussian).
@@ -82,41 +99,23 @@ namespace nearfield::app
                                wide_columns<K> const& columns)
     {
       constexpr long double step = 0x1p-20L;
-      wide_columns<K> sizes{};
-      for (int d = 0; d < K::dim; ++d)
-      {
-        auto moved = r;
-        moved[d] *= 1 + step;
-        auto const there = columns_of(k, moved);
-        for (int c = 0; c < K::n_in; ++c)
-          for (int o = 0; o < K::n_out; ++o)
-            sizes[c][o] += std::abs(there[c][o] - columns[c][o]) / step;
-      }
+      auto sizes = changes(k, r, columns, [&](int d) { return r[d] * step; });
       for (int c = 0; c < K::n_in; ++c)
         for (int o = 0; o < K::n_out; ++o)
-          sizes[c][o] = std::max(sizes[c][o], std::abs(columns[c][o]));
+          sizes[c][o] = std::max(sizes[c][o] / step, std::abs(columns[c][o]));
       return sizes;
     }
 
-    /// What an error of r changes in every entry: sum_d |K(r + e_d) - K(r)|, e_d the error along an axis and away from
-    /// zero, where K is smooth. More than |r| / 64 is not excused: points that rounding brings that close to each other
-    /// are no longer apart.
+    /// What an error of r changes in every entry, errors away from zero, where K is smooth. More than |r| / 64 is not
+    /// excused: points that rounding brings that close to each other are no longer apart.
     template <class K>
     wide_columns<K> rounding_effect(K const& k, vec<long double, K::dim> const& r,
                                     vec<long double, K::dim> const& errors,
                                     wide_columns<K> const& columns)
     {
       long double const most = std::sqrt(dot(r, r)) / 64;
-      wide_columns<K> effects{};
-      for (int d = 0; d < K::dim; ++d)
-      {
-        auto moved = r;
-        moved[d] += std::copysign(std::min(errors[d], most), r[d]);
-        auto const there = columns_of(k, moved);
-        for (int c = 0; c < K::n_in; ++c)
-          for (int o = 0; o < K::n_out; ++o) effects[c][o] += std::abs(there[c][o] - columns[c][o]);
-      }
-      return effects;
+      return changes(k, r, columns,
+                     [&](int d) { return std::copysign(std::min(errors[d], most), r[d]); });
     }
   }
 
