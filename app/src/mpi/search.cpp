@@ -17,12 +17,6 @@ namespace nearfield::app
 {
   namespace
   {
-    /// A row on its way to the rank whose part of the file has its point.
-    struct travelling_row
-    {
-      std::uint64_t number, count, stored;
-    };
-
     /// The rows of the points of this rank's part of the file. `counts` and `found` are those of own points, rows
     /// sorted, both ways. Collective.
     template <class T, int Dim>
@@ -33,62 +27,64 @@ namespace nearfield::app
     {
       auto const numbers = cells.numbers();
       auto const first = all.gather(mine.first);
-      std::vector<travelling_row> leaving;
-      std::vector<std::uint64_t> neighbours;
-      std::vector<std::size_t> rows_of_rank, neighbours_of_rank;
+      // rows on their way to the rank whose part of the file has the point: its number, its count, how many neighbours
+      // follow, and these
+      std::vector<std::uint64_t> leaving;
+      std::vector<std::size_t> begin_of_rank;
       all.attempt(
           [&]
           {
             std::vector<index_type> order(cells.n_points());
             std::iota(order.begin(), order.end(), index_type(0));
             std::ranges::sort(order, {}, [&](index_type p) { return numbers[p]; });
-            auto const begin_ranks = [&](std::size_t n)
-            {
-              rows_of_rank.resize(n, leaving.size());
-              neighbours_of_rank.resize(n, neighbours.size());
-            };
-            leaving.reserve(order.size());
             for (index_type const p : order)
             {
               // of ranks without points, which begin where the next one does, the last has it
-              begin_ranks(static_cast<std::size_t>(std::ranges::upper_bound(first, numbers[p]) -
-                                                   first.begin()));
-              auto const before = neighbours.size();
+              auto const n_begun = std::ranges::upper_bound(first, numbers[p]) - first.begin();
+              begin_of_rank.resize(static_cast<std::size_t>(n_begun), leaving.size());
+              auto const head = leaving.size();
+              leaving.insert(leaving.end(), {numbers[p], counts[p], 0});
               if (kind == list_kind::half)
               {
                 for (index_type const j : found.row(p))
-                  if (numbers[j] > numbers[p]) neighbours.push_back(numbers[j]);
+                  if (numbers[j] > numbers[p]) leaving.push_back(numbers[j]);
+                leaving[head + 1] = leaving.size() - head - 3;
               }
               else if (auto const n = stored(kind, counts[p], width); n > 0)
-                for (index_type const j : found.row(p).first(n)) neighbours.push_back(numbers[j]);
-              auto const n = neighbours.size() - before;
-              leaving.push_back({numbers[p], kind == list_kind::half ? n : counts[p], n});
+                for (index_type const j : found.row(p).first(n)) leaving.push_back(numbers[j]);
+              leaving[head + 2] = leaving.size() - head - 3;
             }
-            begin_ranks(static_cast<std::size_t>(all.size()) + 1);
+            begin_of_rank.resize(static_cast<std::size_t>(all.size()) + 1, leaving.size());
           });
       found = {};
-      auto const rows = all.exchange<travelling_row>(leaving, rows_of_rank).values;
-      auto const arrived = all.exchange<std::uint64_t>(neighbours, neighbours_of_rank).values;
+      auto const arrived = all.exchange<std::uint64_t>(leaving, begin_of_rank).values;
 
       list_rows home{.is_first = all.is_first(), .first = mine.first};
       all.attempt(
           [&]
           {
-            neighbours = {};
+            leaving = {};
             home.counts.resize(mine.points.size());
             std::vector<std::size_t> place(mine.points.size() + 1);
-            for (auto const& row : rows) place[row.number - mine.first + 1] = row.stored;
+            auto const each_row = [&](auto const& take)
+            {
+              for (std::size_t at = 0; at < arrived.size(); at += 3 + arrived[at + 2])
+                take(arrived[at] - mine.first, std::span(arrived).subspan(at + 3, arrived[at + 2]),
+                     arrived[at + 1]);
+            };
+            each_row(
+                [&](std::uint64_t i, auto const& row, std::uint64_t count)
+                {
+                  home.counts[i] = count;
+                  place[i + 1] = row.size();
+                });
             std::partial_sum(place.begin(), place.end(), place.begin());
             home.neighbours.resize(place.back());
-            auto from = arrived.begin();
-            for (auto const& row : rows)
-            {
-              std::uint64_t const i = row.number - mine.first;
-              home.counts[i] = row.count;
-              auto const to = home.neighbours.begin() + static_cast<std::ptrdiff_t>(place[i]);
-              std::copy_n(from, row.stored, to);
-              from += static_cast<std::ptrdiff_t>(row.stored);
-            }
+            each_row(
+                [&](std::uint64_t i, auto const& row, std::uint64_t) {
+                  std::ranges::copy(row, home.neighbours.begin() +
+                                             static_cast<std::ptrdiff_t>(place[i]));
+                });
           });
       return home;
     }
