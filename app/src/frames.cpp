@@ -60,18 +60,12 @@ namespace nearfield::app
     return step && *step <= last_ && has_frame(*step) && path(*step).filename() == name;
   }
 
-  void frame_files::write(
-      std::uint64_t step, double time,
-      std::function<std::optional<std::filesystem::path>(std::filesystem::path const&)> const&
-          write)
+  void frame_files::add(double time, std::filesystem::path const& frame)
   {
-    auto const shown = write(path(step));
-    written_.emplace_back(time, shown.value_or("").filename().string());
-    if (auto const all = collection(); shown && !all.empty())
-    {
-      atomic_file file(all);
-      file.write(format_pvd(written_));
-      file.commit();
-    }
+    written_.emplace_back(time, frame.filename().string());
+    if (collection().empty()) return;
+    atomic_file file(collection());
+    file.write(format_pvd(written_));
+    file.commit();
   }
 }

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace nearfield::app
@@ -29,12 +29,8 @@ namespace nearfield::app
     /// Throws nearfield::error if a file would overwrite one of `others`, or cannot be written.
     void check(std::vector<std::filesystem::path> const& others) const;
 
-    /// Writes a frame by write(path), and the collection anew with the file that it names; if it names none, another
-    /// rank does that. Throws nearfield::error.
-    void
-    write(std::uint64_t step, double time,
-          std::function<std::optional<std::filesystem::path>(std::filesystem::path const&)> const&
-              write);
+    /// Adds a frame that is written, and writes the collection anew. Throws nearfield::error.
+    void add(double time, std::filesystem::path const& frame);
 
     /// The first file that was written.
     [[nodiscard]] std::filesystem::path first() const

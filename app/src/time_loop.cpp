@@ -133,14 +133,12 @@ namespace nearfield::app
               [&]
               {
                 moving->fetch();
-                auto const write = [&](std::filesystem::path const& path)
-                {
-                  output_files frame(all);
-                  frame.write(path, points, how);
-                  frame.commit();
-                  return all.is_first() ? std::optional(file_of_first(all, path)) : std::nullopt;
-                };
-                frames->write(k, static_cast<double>(k) * motion.dt, write);
+                auto const path = frames->path(k);
+                output_files frame(all);
+                frame.write(path, points, how);
+                frame.commit();
+                if (all.is_first())
+                  frames->add(static_cast<double>(k) * motion.dt, file_of_first(all, path));
               });
         result.frames = frames->size();
       };
