@@ -108,21 +108,16 @@ namespace nearfield::app
       {
         return available_memory();
       };
-      auto const run = [&](auto const& search)
+      std::optional<session> workers;
+      if (options.workers > 0)
+        workers.emplace(execution_options{.backend = backend::simd, .workers = options.workers});
+      auto const search = [&](auto const& what)
       {
-        count_and_fill(options, search, fetch, available, result);
-        result.peak_memory = peak_memory();
+        return on_cpu(workers ? &*workers : nullptr, options.backend,
+                      [&](auto const& where) { return radius_search(where, cells, what); });
       };
-      if constexpr (starpu_is_built_in) // without StarPU, --workers is refused
-        if (options.workers > 0)
-        {
-          session const running({.backend = backend::simd, .workers = options.workers});
-          return run([&](auto const& what) { return search_by_tasks(running, cells, what); });
-        }
-      if (options.backend == backend::scalar)
-        run([&](auto const& what) { return radius_search(scalar, cells, what); });
-      else
-        run([&](auto const& what) { return radius_search(simd, cells, what); });
+      count_and_fill(options, search, fetch, available, result);
+      result.peak_memory = peak_memory();
     }
 
     template <class T, int Dim>

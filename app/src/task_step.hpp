@@ -5,8 +5,6 @@
 
 #include "step.hpp"
 
-#include <nearfield/search/radius_search.hpp>
-
 #if defined(NEARFIELD_WITH_STARPU)
 #include <nearfield/starpu/near_field.hpp>
 
@@ -60,14 +58,6 @@ namespace nearfield::app
   inline std::string starpu_worker_limit()
   {
     return starpu::worker_limit();
-  }
-
-  /// A radius search on StarPU's CPU workers.
-  template <class Cells, class Sink>
-  auto search_by_tasks(session const& running, Cells const& cells, Sink const& what)
-  {
-    starpu::cpu_workers workers(running.runtime());
-    return radius_search(simd.with(workers), cells, what);
   }
 
   /// The number of groups that a step over these leaves has.
@@ -153,6 +143,20 @@ namespace nearfield::app
     return 0;
   }
 #endif
+
+  /// f(where) on the CPU workers of a session or, if it is null, on the calling thread by `on`.
+  template <class F>
+  auto on_cpu([[maybe_unused]] session const* workers, backend on, F const& f)
+  {
+#if defined(NEARFIELD_WITH_STARPU)
+    if (workers)
+    {
+      starpu::cpu_workers all(workers->runtime());
+      return f(simd.with(all));
+    }
+#endif
+    return on == backend::scalar ? f(scalar) : f(simd);
+  }
 
   /// Whether a step runs on a GPU without StarPU.
   inline bool is_on_gpu_alone(execution_options const& options)

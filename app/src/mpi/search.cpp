@@ -131,14 +131,10 @@ namespace nearfield::app
                                });
       auto const search = [&](auto const& what)
       {
-        if (running)
-        {
-          starpu::cpu_workers workers(running->runtime());
-          return starpu_mpi::radius_search(simd.with(workers), *cells, what);
-        }
         if (options.backend == backend::cuda) return starpu_mpi::radius_search(cuda, *cells, what);
-        return options.backend == backend::scalar ? starpu_mpi::radius_search(scalar, *cells, what)
-                                                  : starpu_mpi::radius_search(simd, *cells, what);
+        return on_cpu(running ? &*running : nullptr, options.backend,
+                      [&](auto const& where)
+                      { return starpu_mpi::radius_search(where, *cells, what); });
       };
 
       result.ranks = all.size();
