@@ -17,17 +17,10 @@ namespace nearfield::app
   {
     constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-    // The number in a file; none if there is no file, or it says "max".
-    std::optional<std::uint64_t> number_in(std::filesystem::path const& path)
-    {
-      std::ifstream file(path);
-      std::uint64_t number = 0;
-      return file >> number ? std::optional(number) : std::nullopt;
-    }
-
-    // The number after `name` in a file of "name number" lines.
+    // The number after `name` in a file of "name number" lines, or in a file of one number; none if there is no file, or
+    // it says "max".
     std::optional<std::uint64_t> number_of(std::filesystem::path const& path,
-                                           std::string const& name)
+                                           std::string const& name = "")
     {
       std::ifstream file(path);
       for (std::string line; std::getline(file, line);)
@@ -35,15 +28,16 @@ namespace nearfield::app
         std::istringstream words(line);
         std::string word;
         std::uint64_t number = 0;
-        if (words >> word >> number && word == name) return number;
+        if (!name.empty()) words >> word;
+        if (word == name && words >> number) return number;
       }
       return std::nullopt;
     }
 
     std::uint64_t left_in(std::filesystem::path const& group)
     {
-      auto const limit = number_in(group / "memory.max"),
-                 usage = number_in(group / "memory.current");
+      auto const limit = number_of(group / "memory.max"),
+                 usage = number_of(group / "memory.current");
       if (!limit || !usage) return unlimited;
       std::uint64_t const cache =
           std::min(number_of(group / "memory.stat", "inactive_file").value_or(0), *usage);
