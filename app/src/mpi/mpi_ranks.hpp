@@ -14,28 +14,13 @@ namespace nearfield::app
   /// What all ranks have agreed went wrong on the first of them that failed.
   using starpu_mpi::detail::agreed_error;
 
-  /// MPI, running as long as this lives.
-  class mpi_process
-  {
-  public:
-    mpi_process();
-    ~mpi_process();
-    mpi_process(mpi_process const&) = delete;
-    mpi_process& operator=(mpi_process const&) = delete;
-
-  private:
-    int provided_ = 0;
-    friend class mpi_ranks;
-  };
-
   /// The library's, of all ranks that were launched. All but abort() is collective.
-  class mpi_ranks final : public ranks, mpi_process, public starpu_mpi::detail::ranks
+  class mpi_ranks final : public ranks, public starpu_mpi::detail::ranks
   {
     using library = starpu_mpi::detail::ranks;
 
   public:
-    /// Ends the program if MPI does not allow every thread to call it, or does not know the ranks that were launched.
-    mpi_ranks();
+    mpi_ranks() : library(MPI_COMM_WORLD) {}
 
     [[nodiscard]] int rank() const override { return library::rank(); }
     [[nodiscard]] int size() const override { return library::size(); }
@@ -84,8 +69,9 @@ namespace nearfield::app
   /// the cores of their process.
   void leave_binding_to_the_launcher();
 
-  /// Calls f(ranks), which gives the exit status of all of them. If it throws, one rank prints the error, and all ranks
-  /// end. `written`: lines that all ranks must have.
+  /// Starts MPI, and calls f(ranks), which gives the exit status of all of them. If it throws, one rank prints the error,
+  /// and all ranks end, as they do if MPI does not allow every thread to call it, or does not know the ranks that were
+  /// launched. `written`: lines that all ranks must have.
   exit_status on_all_ranks(std::string const& written,
                            std::function<exit_status(mpi_ranks const&)> const& f);
 }
