@@ -136,80 +136,69 @@ namespace nearfield
       return key.starts_with("cell(") || key.starts_with("cell{");
     }
 
-    class comment_reader
+    void add_properties(std::string_view properties, place const& where, named_columns& columns)
     {
-    public:
-      explicit comment_reader(place const& where) : where_(where) {}
-
-      void add_properties(std::string_view properties, named_columns& columns) const
+      auto const words = fields_in(properties, ':');
+      std::optional<std::size_t> numbers; // Z:I:1, atomic ones, which QUIP writes beside pos:R:3
+      bool has_vector = false;
+      for (std::size_t w = 0; w < words.size(); w += 3)
       {
-        auto const words = fields_in(properties, ':');
-        std::optional<std::size_t> numbers; // Z:I:1, atomic ones, which QUIP writes beside pos:R:3
-        bool has_vector = false;
-        for (std::size_t w = 0; w < words.size(); w += 3)
+        auto const most = max_values_per_point - columns.names.size();
+        auto const count = w + 2 < words.size() ? integer_in(words[w + 2]).value_or(0) : 0;
+        if (count < 1 || count > static_cast<std::int64_t>(most))
+          where.fail("Properties=" + in_quotes(properties),
+                     "name:type:count for each property, such as pos:R:3");
+        if (words[w] == "Z" && lower(words[w + 1]) == "i") numbers = columns.names.size();
+        for (auto& column : known_names(words[w], static_cast<std::size_t>(count)))
         {
-          auto const most = max_values_per_point - columns.names.size();
-          auto const count = w + 2 < words.size() ? integer_in(words[w + 2]).value_or(0) : 0;
-          if (count < 1 || count > static_cast<std::int64_t>(most))
-            where_.fail("Properties=" + in_quotes(properties),
-                        "name:type:count for each property, such as pos:R:3");
-          if (words[w] == "Z" && lower(words[w + 1]) == "i") numbers = columns.names.size();
-          for (auto& column : known_names(words[w], static_cast<std::size_t>(count)))
-          {
-            has_vector |= count > 1 && column == "x";
-            columns.names.push_back(std::move(column));
-            columns.titles.emplace_back(words[w]);
-          }
+          has_vector |= count > 1 && column == "x";
+          columns.names.push_back(std::move(column));
+          columns.titles.emplace_back(words[w]);
         }
-        if (has_vector && numbers) columns.names[*numbers] = "_";
       }
+      if (has_vector && numbers) columns.names[*numbers] = "_";
+    }
 
-      // Numbers between blanks or commas.
-      template <std::size_t n>
-      std::array<double, n> numbers(char const* key, std::string_view text) const
-      {
-        return values<double, n>(key, text, count_of(n, "finite number"),
-                                 [](std::string_view word, double& value) {
-                                   return parse_number(word, value) == number_status::good &&
-                                          std::isfinite(value);
-                                 });
-      }
+    // Numbers or words between blanks or commas.
+    template <class T, std::size_t n, class Read>
+    std::array<T, n> values(std::string const& key, std::string_view text,
+                            std::string const& expected, place const& where, Read const& read)
+    {
+      std::string blanks(text);
+      for (char& c : blanks)
+        if (c == ',' || c == '[' || c == ']') c = ' ';
+      auto const words = fields_in(blanks, ' ');
+      std::array<T, n> found{};
+      bool good = words.size() == n;
+      for (std::size_t k = 0; good && k < n; ++k) good = read(words[k], found[k]);
+      if (!good)
+        where.fail(key + "=" + in_quotes(text), expected + " between \"\", {} or one pair of []");
+      return found;
+    }
 
-      std::array<bool, 3> truths(std::string_view text) const
-      {
-        return values<bool, 3>("pbc", text, "T or F three times",
-                               [](std::string_view word, bool& value)
-                               {
-                                 auto const name = lower(unquoted(word));
-                                 value = name == "t" || name == "true" || name == "1";
-                                 return value || name == "f" || name == "false" || name == "0";
+    template <std::size_t n>
+    std::array<double, n> numbers(char const* key, std::string_view text, place const& where)
+    {
+      return values<double, n>(key, text, count_of(n, "finite number"), where,
+                               [](std::string_view word, double& value) {
+                                 return parse_number(word, value) == number_status::good &&
+                                        std::isfinite(value);
                                });
-      }
+    }
 
-    private:
-      template <class T, std::size_t n, class Read>
-      std::array<T, n> values(std::string const& key, std::string_view text,
-                              std::string const& expected, Read const& read) const
-      {
-        std::string blanks(text);
-        for (char& c : blanks)
-          if (c == ',' || c == '[' || c == ']') c = ' ';
-        auto const words = fields_in(blanks, ' ');
-        std::array<T, n> found{};
-        bool good = words.size() == n;
-        for (std::size_t k = 0; good && k < n; ++k) good = read(words[k], found[k]);
-        if (!good)
-          where_.fail(key + "=" + in_quotes(text),
-                      expected + " between \"\", {} or one pair of []");
-        return found;
-      }
-
-      place where_;
-    };
+    std::array<bool, 3> truths(std::string_view text, place const& where)
+    {
+      return values<bool, 3>("pbc", text, "T or F three times", where,
+                             [](std::string_view word, bool& value)
+                             {
+                               auto const name = lower(unquoted(word));
+                               value = name == "t" || name == "true" || name == "1";
+                               return value || name == "f" || name == "false" || name == "0";
+                             });
+    }
 
     xyz_comment read_xyz_comment(std::string_view comment, place const& where)
     {
-      comment_reader const reader(where);
       xyz_comment result;
       std::optional<std::array<bool, 3>> periodic;
       std::array<double, 3> origin{};
@@ -225,20 +214,20 @@ namespace nearfield
         {
           if (std::exchange(result.has_properties, true))
             where.fail("Properties= twice", "each property of the rows once");
-          reader.add_properties(value, result.columns);
+          add_properties(value, where, result.columns);
         }
         else if (key == "lattice")
         {
           if (result.cell) where.fail("Lattice= twice", "one box");
-          auto const v = reader.numbers<9>("Lattice", value);
+          auto const v = numbers<9>("Lattice", value, where);
           result.cell = periodic_cell{
               .from = "Lattice",
               .vectors = {{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}}}};
         }
         else if (key == "origin")
-          origin = reader.numbers<3>("Origin", value);
+          origin = numbers<3>("Origin", value, where);
         else if (key == "pbc")
-          periodic = reader.truths(value);
+          periodic = truths(value, where);
       }
       if (!result.has_properties)
         result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
