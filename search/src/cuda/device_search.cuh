@@ -148,7 +148,7 @@ namespace nearfield::detail
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(result.i.data(), result.j.data(), keys.data(), n_pairs,
                     what.which == pairs::half, stream);
-      sort_keys(keys, 64);
+      sort_keys(keys);
       pairs_of_keys(keys.data(), result.i.data(), result.j.data(), n_pairs, stream);
     }
     add_geometry(cells, what, result.i.data(), result.j.data(), n_pairs, result);
@@ -204,7 +204,7 @@ namespace nearfield::detail
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(i.data(), result.columns.data(), keys.data(), n_pairs, false, stream);
-      sort_keys(keys, 64);
+      sort_keys(keys);
       pairs_of_keys(keys.data(), nullptr, result.columns.data(), n_pairs, stream);
     }
     add_geometry(cells, what, i.data(), result.columns.data(), n_pairs, result);

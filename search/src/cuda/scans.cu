@@ -21,28 +21,18 @@ namespace nearfield::detail
         return i < n ? counts[i] : 0;
       }
     };
-
-    template <class C>
-    void scan(C const* counts, std::uint64_t* offsets, std::size_t n, cuda_stream stream)
-    {
-      exclusive_sum(count_or_zero<C>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream,
-                    "radius_search: scan");
-    }
   }
 
-  void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream)
+  template <class Count>
+  void scan_counts(Count const* counts, std::uint64_t* offsets, std::size_t n, cuda_stream stream)
   {
-    scan(counts, offsets, n, stream);
+    exclusive_sum(count_or_zero<Count>{counts, n}, offsets, static_cast<std::int64_t>(n + 1),
+                  stream, "radius_search: scan");
   }
+  template void scan_counts(std::uint32_t const*, std::uint64_t*, std::size_t, cuda_stream);
+  template void scan_counts(std::uint64_t const*, std::uint64_t*, std::size_t, cuda_stream);
 
-  void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream)
-  {
-    scan(counts, offsets, n, stream);
-  }
-
-  void sort_keys(device_array<std::uint64_t>& keys, int bits)
+  void sort_keys(device_array<std::uint64_t>& keys)
   {
     cuda_stream const stream = keys.stream();
     device_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
@@ -51,7 +41,7 @@ namespace nearfield::detail
                  {
                    return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys.data(), sorted.data(),
                                                          static_cast<std::int64_t>(keys.size()), 0,
-                                                         bits, stream);
+                                                         64, stream);
                  });
     std::swap(keys, sorted);
   }

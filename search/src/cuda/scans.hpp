@@ -11,11 +11,9 @@
 namespace nearfield::detail
 {
   /// offsets[i] = counts[0] + ... + counts[i - 1], for i = 0 ... n.
-  void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream);
-  void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream);
+  template <class Count>
+  void scan_counts(Count const* counts, std::uint64_t* offsets, std::size_t n, cuda_stream stream);
 
-  /// Sorts by the lowest `bits` bits of the keys. The array is swapped with a sorted one.
-  void sort_keys(device_array<std::uint64_t>& keys, int bits);
+  /// The array is swapped with a sorted one.
+  void sort_keys(device_array<std::uint64_t>& keys);
 }
