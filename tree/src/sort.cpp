@@ -433,13 +433,6 @@ namespace nearfield::detail
                   });
   }
 
-  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
-                        sort_scratch& scratch)
-  {
-    sort_keys(on, scratch.keys, order, scratch);
-    cells = cells_of(on, scratch.keys);
-  }
-
   occupied_cells cells_of(executor& on, std::span<std::uint64_t const> keys)
   {
     auto const begins = [&](std::size_t p)

@@ -61,11 +61,9 @@ namespace nearfield::detail
   void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,
              page_vector<index_type>& a_offsets, page_vector<index_type>& b_offsets);
 
-  /// The two ways of order_by_cell(): the cells of the points are in scratch.cells, or in scratch.keys.
+  /// order_by_cell() of few cells: those of the points are in scratch.cells.
   void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
                          occupied_cells& cells, sort_scratch& scratch);
-  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
-                        sort_scratch& scratch);
 
   /// Sorts points by cell, stably: order[p] is the index of the point at position p. write(keys) writes the key of
   /// each point, below n_cells, to an array of 32-bit or of 64-bit integers.
@@ -86,7 +84,8 @@ namespace nearfield::detail
     {
       renew(scratch.keys, n);
       write(scratch.keys.data());
-      order_by_sorting(on, order, cells, scratch);
+      sort_keys(on, scratch.keys, order, scratch);
+      cells = cells_of(on, scratch.keys);
     }
   }
 }
