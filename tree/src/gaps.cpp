@@ -168,16 +168,6 @@ namespace nearfield::detail
     return axis;
   }
 
-  std::uint64_t ordered_bits(double x)
-  {
-    auto const bits = std::bit_cast<std::uint64_t>(x);
-    return bits >> 63 ? ~bits : bits | std::uint64_t(1) << 63;
-  }
-  double from_ordered_bits(std::uint64_t bits)
-  {
-    return std::bit_cast<double>(bits >> 63 ? bits & ~(std::uint64_t(1) << 63) : ~bits);
-  }
-
   void count_distances(std::span<std::uint64_t const> sorted, std::size_t first, std::size_t step,
                        distance_counts& to)
   {

@@ -169,10 +169,6 @@ namespace nearfield::detail
     return true;
   }
 
-  /// Integers that compare as the numbers do.
-  [[nodiscard]] NEARFIELD_API std::uint64_t ordered_bits(double x);
-  [[nodiscard]] NEARFIELD_API double from_ordered_bits(std::uint64_t bits);
-
   /// Of sorted coordinates, as ordered_bits(), from the first one on: how far each is from the one `step` places before.
   NEARFIELD_API void count_distances(std::span<std::uint64_t const> sorted, std::size_t first,
                                      std::size_t step, distance_counts& to);

@@ -49,6 +49,17 @@ namespace nearfield::detail
     return axes;
   }
 
+  /// Integers that compare as the numbers do.
+  constexpr std::uint64_t ordered_bits(double x)
+  {
+    auto const bits = std::bit_cast<std::uint64_t>(x);
+    return bits >> 63 ? ~bits : bits | std::uint64_t(1) << 63;
+  }
+  constexpr double from_ordered_bits(std::uint64_t bits)
+  {
+    return std::bit_cast<double>(bits >> 63 ? bits & ~(std::uint64_t(1) << 63) : ~bits);
+  }
+
   /// Inserts Dim - 1 zeros between the lowest max_level<Dim> bits of an index.
   template <int Dim>
   constexpr std::uint64_t spread(std::uint64_t index)

@@ -145,26 +145,16 @@ namespace nearfield::detail
     int cells_beyond(leaf_cell<Dim> const& leaf, int key_level, curve_range const& owned,
                      std::array<double, Dim> const& period)
     {
-      std::int64_t const n = std::int64_t(1) << leaf.level;
+      bool wraps[Dim];
+      for (int d = 0; d < Dim; ++d) wraps[d] = period[d] > 0;
       int found = 0;
-      std::array<int, Dim> step;
-      step.fill(-1);
-      for (bool more = true; more;)
+      for (int step = 0; step < cells_around<Dim>; ++step)
       {
         std::array<std::uint32_t, Dim> index;
-        bool exists = true;
-        for (int d = 0; d < Dim; ++d)
-        {
-          std::int64_t const at = std::int64_t(leaf.index[d]) + step[d];
-          exists &= period[d] > 0 || (at >= 0 && at < n);
-          index[d] = static_cast<std::uint32_t>(at & (n - 1));
-        }
-        std::uint64_t const key = encode<leaf_order::morton, Dim>(index, leaf.level)
-                                  << (Dim * (key_level - leaf.level));
-        found += exists && (key < owned.begin || key >= owned.end);
-        int d = 0;
-        while (d < Dim && ++step[d] == 2) step[d++] = -1;
-        more = d < Dim;
+        int image = 0;
+        if (!find_cell_around<Dim>(leaf, step, wraps, index, image)) continue;
+        std::uint64_t const key = keys_of<Dim>(index, leaf.level, key_level).begin;
+        found += key < owned.begin || key >= owned.end;
       }
       return found;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "images.hpp"
 #include "keys.hpp"
 #include "sort.hpp"
 
@@ -51,6 +52,29 @@ namespace nearfield::detail
     int const shift = Dim * (key_level - level);
     std::uint64_t const begin = encode<leaf_order::morton, Dim>(index, level) << shift;
     return {begin, begin + (std::uint64_t(1) << shift)};
+  }
+
+  /// Cells around a cell, itself included.
+  template <int Dim>
+  inline constexpr int cells_around = Dim == 3 ? 27 : 9;
+
+  /// The cell number `step` around one of its size, and the image in which it is met. False if there is none.
+  template <int Dim>
+  constexpr bool find_cell_around(leaf_cell<Dim> const& cell, int step, bool const (&wraps)[Dim],
+                                  std::array<std::uint32_t, Dim>& index, int& image)
+  {
+    std::uint32_t const n = 1u << cell.level;
+    bool exists = true;
+    image = 0;
+    for (int d = Dim - 1; d >= 0; --d, step /= 3)
+    {
+      index[d] = cell.index[d] + static_cast<std::uint32_t>(step % 3 - 1);
+      if (index[d] < n) continue; // below zero wraps round to a large number
+      exists &= wraps[d];
+      index[d] &= n - 1;
+      image += (step % 3 - 1) * image_step(d);
+    }
+    return exists;
   }
 
   /// One leaf for every cell that holds points. Without sources there is one set.

@@ -1,8 +1,16 @@
 #pragma once
 
+#include "../keys.hpp"
+#include "launch.cuh"
 #include "points.cuh"
 
-#include <cstring>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace nearfield::detail
@@ -12,35 +20,12 @@ namespace nearfield::detail
   template <int Dim>
   struct device_bounds
   {
-    /// ordered(x) and ordered(-x)
+    /// ordered_bits(x) and ordered_bits(-x)
     unsigned long long upper[Dim], lower[Dim];
     /// 2^32 - 1 - i for the first invalid point i; 0 if there is none
     std::uint32_t bad;
     std::uint32_t blocks_done;
   };
-
-  /// A positive number for each double; the numbers compare as the doubles do.
-  __host__ __device__ inline unsigned long long ordered(double x)
-  {
-#ifdef __CUDA_ARCH__
-    unsigned long long const bits = __double_as_longlong(x);
-#else
-    unsigned long long bits;
-    std::memcpy(&bits, &x, sizeof x);
-#endif
-    return bits >> 63 ? ~bits : bits | 1ull << 63;
-  }
-  __host__ __device__ inline double from_ordered(unsigned long long number)
-  {
-    unsigned long long const bits = number >> 63 ? number & ~(1ull << 63) : ~number;
-#ifdef __CUDA_ARCH__
-    return __longlong_as_double(static_cast<long long>(bits));
-#else
-    double x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-#endif
-  }
 
   /// Few blocks per multiprocessor, since their atomics wait for each other.
   inline constexpr int bounds_threads = 1024;
@@ -101,8 +86,8 @@ namespace nearfield::detail
         l = partial[a][w] < l ? partial[a][w] : l;
         h = partial[Dim + a][w] > h ? partial[Dim + a][w] : h;
       }
-      atomicMax(&bounds->lower[a], ordered(-static_cast<double>(l)));
-      atomicMax(&bounds->upper[a], ordered(static_cast<double>(h)));
+      atomicMax(&bounds->lower[a], ordered_bits(-static_cast<double>(l)));
+      atomicMax(&bounds->upper[a], ordered_bits(static_cast<double>(h)));
     }
     __threadfence();
     __syncthreads();
@@ -116,5 +101,26 @@ namespace nearfield::detail
     bounds->blocks_done = 0;
     __threadfence_system();
     *static_cast<std::uint32_t volatile*>(&to_host->blocks_done) = gridDim.x;
+  }
+
+  /// Starts find_bounds() for points, at least one.
+  template <class T, int Dim>
+  void start_bounds(device_points<T, Dim> const& points, std::array<T, Dim> const& period,
+                    device_bounds<Dim>* bounds, device_bounds<Dim>* to_host, cuda_stream stream,
+                    char const* what)
+  {
+    unsigned const blocks =
+        std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
+    find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream>>>(points, period, bounds, to_host);
+    check_cuda(cudaGetLastError(), what);
+  }
+
+  template <int Dim>
+  device_array<device_bounds<Dim>> cleared_bounds(std::size_t n, cuda_stream stream,
+                                                  char const* what)
+  {
+    device_array<device_bounds<Dim>> bounds(n, stream, what);
+    device_clear(bounds.data(), n * sizeof(device_bounds<Dim>), stream);
+    return bounds;
   }
 }

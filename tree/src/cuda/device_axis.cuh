@@ -25,7 +25,7 @@ namespace nearfield::detail
   {
     std::uint32_t const i = thread_index();
     if (i >= n) return;
-    keys[i] = ordered(static_cast<double>(x[i]));
+    keys[i] = ordered_bits(static_cast<double>(x[i]));
     places[i] = i;
   }
 
@@ -41,7 +41,8 @@ namespace nearfield::detail
     for (std::uint32_t i = thread_index(); i < n; i += gridDim.x * block_threads)
       if (i >= step)
       {
-        double const d = __dsub_rn(from_ordered(sorted[i]), from_ordered(sorted[i - step]));
+        double const d =
+            __dsub_rn(from_ordered_bits(sorted[i]), from_ordered_bits(sorted[i - step]));
         atomicAdd(of_block + (__double_as_longlong(d) >> 52), 1u);
       }
     __syncthreads();
@@ -54,7 +55,7 @@ namespace nearfield::detail
   {
     std::uint32_t const i = thread_index();
     if (i == 0 || i >= n) return;
-    double const before = from_ordered(sorted[i - 1]), after = from_ordered(sorted[i]);
+    double const before = from_ordered_bits(sorted[i - 1]), after = from_ordered_bits(sorted[i]);
     if (!(__dsub_rn(after, before) > length)) return;
     std::uint32_t const at = atomicAdd(n_gaps, 1u);
     if (at < most) gaps[at] = {before, after, i};
@@ -92,7 +93,7 @@ namespace nearfield::detail
       {
         std::uint64_t bits = 0;
         device_copy(&bits, sorted_.data() + i, sizeof bits, sorted_.stream());
-        return from_ordered(bits);
+        return from_ordered_bits(bits);
       };
       found.lower = coordinate(0);
       found.upper = coordinate(found.n - 1);

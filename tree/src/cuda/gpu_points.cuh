@@ -394,23 +394,19 @@ namespace nearfield::detail
     /// None if a point is outside.
     std::optional<point_bounds<T, Dim>> bounds_within(std::array<double, Dim> const& period)
     {
-      device_array<device_bounds<Dim>> found(2, stream_, what);
-      device_clear(found.data(), 2 * sizeof(device_bounds<Dim>), stream_);
+      auto found = cleared_bounds<Dim>(2, stream_, what);
       std::array<T, Dim> lengths;
       for (int d = 0; d < Dim; ++d) lengths[d] = static_cast<T>(period[d]);
-      unsigned const n_blocks =
-          std::min(blocks_for(x_[0].size(), bounds_threads), bounds_blocks * multiprocessors());
-      find_bounds<T, Dim><<<n_blocks, bounds_threads, 0, stream_>>>(view(x_), lengths, found.data(),
-                                                                    found.data() + 1);
-      check_cuda(cudaGetLastError(), "gpu_points: find_bounds");
+      start_bounds<T, Dim>(view(x_), lengths, found.data(), found.data() + 1, stream_,
+                           "gpu_points: find_bounds");
       std::array<device_bounds<Dim>, 2> host;
       found.copy_to(host);
       if (host[1].bad != 0) return std::nullopt;
       point_bounds<T, Dim> bounds;
       for (int d = 0; d < Dim; ++d)
       {
-        bounds.lower[d] = static_cast<T>(-from_ordered(host[1].lower[d]));
-        bounds.upper[d] = static_cast<T>(from_ordered(host[1].upper[d]));
+        bounds.lower[d] = static_cast<T>(-from_ordered_bits(host[1].lower[d]));
+        bounds.upper[d] = static_cast<T>(from_ordered_bits(host[1].upper[d]));
       }
       return bounds;
     }

@@ -59,23 +59,15 @@ namespace nearfield::detail
       check_columns<T, Dim>("points", sources);
       check_columns<T, Dim>("queries", targets);
       std::array<T, Dim> lower{}, upper{};
-      if (bounds_.size() == 0)
-      {
-        device_array<device_bounds<Dim>> cleared(2, stream_, "cuda_cell_list: bounds");
-        device_clear(cleared.data(), 2 * sizeof(device_bounds<Dim>), stream_);
-        bounds_ = std::move(cleared);
-      }
+      if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(2, stream_, "cuda_cell_list: bounds");
       columns const* const sets[] = {&targets, &sources};
       for (int s = 0; s < n_sets; ++s)
       {
         device_points<T, Dim> const points(*sets[s]);
         if (points.n == 0) continue;
         found[s].blocks_done = 0;
-        unsigned const blocks =
-            std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
-        find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
-                                                                    bounds_.data() + s, found + s);
-        check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
+        start_bounds<T, Dim>(points, options_.period, bounds_.data() + s, found + s, stream_,
+                             "cuda_cell_list: find_bounds");
       }
       end_stage("bounds", stream_);
       for (int s = 0; s < n_sets; ++s)
@@ -88,8 +80,8 @@ namespace nearfield::detail
         if (found[s].bad != 0) complain(s == 0 && n_sets == 2, *sets[s], ~found[s].bad);
         for (int a = 0; a < Dim; ++a)
         {
-          T const l = static_cast<T>(-from_ordered(found[s].lower[a]));
-          T const u = static_cast<T>(from_ordered(found[s].upper[a]));
+          T const l = static_cast<T>(-from_ordered_bits(found[s].lower[a]));
+          T const u = static_cast<T>(from_ordered_bits(found[s].upper[a]));
           lower[a] = first || l < lower[a] ? l : lower[a];
           upper[a] = first || u > upper[a] ? u : upper[a];
         }

@@ -39,24 +39,19 @@ namespace nearfield::detail
       // keys ascend along each axis
       bool const is_inside = keys_of<Dim>(low, cell.level, key_level).begin >= ranges[own].begin &&
                              keys_of<Dim>(high, cell.level, key_level).end <= ranges[own].end;
-      return (at_wrap || !is_inside) && touches_others(cell, last);
+      return (at_wrap || !is_inside) && touches_others(cell);
     }
 
   private:
-    __device__ bool touches_others(leaf_cell<Dim> const& cell, std::uint32_t last) const
+    __device__ bool touches_others(leaf_cell<Dim> const& cell) const
     {
-      constexpr int n_around = Dim == 3 ? 27 : 9;
-      for (int k = 0; k < n_around; ++k)
+      for (int step = 0; step < cells_around<Dim>; ++step)
       {
         std::array<std::uint32_t, Dim> at;
-        bool exists = true;
-        for (int d = 0, left = k; d < Dim; ++d, left /= 3)
-        {
-          at[d] = cell.index[d] + left % 3 - 1; // wraps around 2^32
-          exists &= wraps[d] || at[d] <= last;
-          at[d] &= last;
-        }
-        if (exists && is_of_others(keys_of<Dim>(at, cell.level, key_level))) return true;
+        int image = 0;
+        if (find_cell_around<Dim>(cell, step, wraps, at, image) &&
+            is_of_others(keys_of<Dim>(at, cell.level, key_level)))
+          return true;
       }
       return false;
     }

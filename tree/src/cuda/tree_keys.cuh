@@ -51,8 +51,8 @@ namespace nearfield::detail
         for (int s = 0; s < 2; ++s)
           if (has[s])
           {
-            lower = min(lower, -from_ordered(bounds[s].lower[d]));
-            upper = max(upper, from_ordered(bounds[s].upper[d]));
+            lower = min(lower, -from_ordered_bits(bounds[s].lower[d]));
+            upper = max(upper, from_ordered_bits(bounds[s].upper[d]));
           }
         // the same operations as on the CPU: no contraction
         lower = __dmul_rn(lower, 0.5);
@@ -214,22 +214,12 @@ namespace nearfield::detail
     }
     else
     {
-      if (bounds_.size() == 0)
-      {
-        device_array<device_bounds<Dim>> cleared(4, stream_, "build_tree: bounds");
-        device_clear(cleared.data(), 4 * sizeof(device_bounds<Dim>), stream_);
-        bounds_ = std::move(cleared);
-      }
+      if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(4, stream_, "build_tree: bounds");
       root.bounds = bounds_.data() + 2;
       for (int s = 0; s < 2; ++s)
         if (all[s].n > 0)
-        {
-          unsigned const blocks =
-              std::min(blocks_for(all[s].n, bounds_threads), bounds_blocks * multiprocessors());
-          find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(
-              all[s], std::array<T, Dim>{}, bounds_.data() + s, bounds_.data() + 2 + s);
-          check_cuda(cudaGetLastError(), "build_tree: find_bounds");
-        }
+          start_bounds<T, Dim>(all[s], {}, bounds_.data() + s, bounds_.data() + 2 + s, stream_,
+                               "build_tree: find_bounds");
     }
     end_stage("bounds", stream_);
     key_layout const layout = layout_of_valid(options_);
@@ -309,22 +299,19 @@ namespace nearfield::detail
     check_positions(points, options_);
     tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
-    device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
     tables.n_targets = points.targets.size();
     tables.n_sources = points.sources.size();
-    sets sorted;
-    sort(points, sorted, tables);
-    find_heads(sorted, tables);
-    make_tables(sorted, points.one_set, tables);
-    if (built_->invalid != 0) throw_error_of_host(points, options_, stream_);
     cut_root cut;
-    if (cut_gaps_of(points, tables, cut))
+    for (bool is_cut = false;; is_cut = true)
     {
       device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
-      sorted = {};
-      sort(points, sorted, tables, &cut);
+      sets sorted;
+      sort(points, sorted, tables, is_cut ? &cut : nullptr);
       find_heads(sorted, tables);
       make_tables(sorted, points.one_set, tables);
+      if (is_cut) break;
+      if (built_->invalid != 0) throw_error_of_host(points, options_, stream_);
+      if (!cut_gaps_of(points, tables, cut)) break;
     }
     pieces_ = std::move(cut.pieces);
     tables_ = std::move(tables);

@@ -19,9 +19,6 @@ namespace nearfield::detail
   /// Threads that look for the neighbours of one leaf, one for each cell around it.
   template <int Dim>
   inline constexpr int lanes_of_leaf = Dim == 3 ? 32 : 16;
-  /// Cells around a leaf, itself included.
-  template <int Dim>
-  inline constexpr int cells_around = Dim == 3 ? 27 : 9;
 
   inline constexpr std::uint32_t no_leaf = ~0u;
   /// Of an element of a row, if there are periods.
@@ -102,19 +99,9 @@ namespace nearfield::detail
     {
       if (step >= cells_around<Dim> || step == cells_around<Dim> / 2) return no_leaf;
       leaf_cell<Dim> const cell = cells[b];
-      std::uint32_t const n = 1u << cell.level;
       std::array<std::uint32_t, Dim> index;
-      bool inside = true;
       int image = 0;
-      for (int d = Dim - 1; d >= 0; --d, step /= 3)
-      {
-        index[d] = cell.index[d] + static_cast<std::uint32_t>(step % 3 - 1);
-        if (index[d] < n) continue; // below zero wraps round to a large number
-        inside &= wraps[d];
-        index[d] &= n - 1;
-        image += (step % 3 - 1) * image_step(d);
-      }
-      if (!inside) return no_leaf;
+      if (!find_cell_around<Dim>(cell, step, wraps, index, image)) return no_leaf;
 
       std::uint64_t const key = key_of(index, cell.level);
       // the first leaf beyond the key
