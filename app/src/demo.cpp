@@ -82,7 +82,9 @@ namespace nearfield::app
     std::vector<std::vector<double>> measure(problem<T, 3> const& on, int workers, int repetitions,
                                              std::vector<demo_row>& rows)
     {
-      run_options options{.interaction = {kernel.name}, .check = n_check};
+      run_options options;
+      options.interaction.name = kernel.name;
+      options.check = n_check;
       options.precision = sizeof(T) == 4 ? precision::f32 : precision::f64;
       std::string const precision_name = name_of(options.precision);
       double const interactions = static_cast<double>(on.leaves().interaction_count());
@@ -196,10 +198,10 @@ namespace nearfield::app
     }
   }
 
-  void print_row(std::string const& backend, std::string const& precision, std::string const& rest)
+  void print_row(std::string const& backend, std::string const& reals, std::string const& rest)
   {
     show_progress("");
-    std::cout << "  " << std::left << std::setw(22) << backend << ' ' << std::setw(5) << precision
+    std::cout << "  " << std::left << std::setw(22) << backend << ' ' << std::setw(5) << reals
               << ' ' << rest << std::endl;
   }
 

@@ -56,7 +56,7 @@ namespace nearfield::app
   bool passed(std::vector<demo_search_row> const& rows);
 
   /// Prints a row of the demo's tables over the last line of show_progress().
-  void print_row(std::string const& backend, std::string const& precision, std::string const& rest);
+  void print_row(std::string const& backend, std::string const& reals, std::string const& rest);
 
   /// A number with the given digits after the decimal point, right-aligned in a column of the given width.
   std::string right(double value, std::size_t width, std::chars_format format, int digits);
