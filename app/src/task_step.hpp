@@ -136,12 +136,6 @@ namespace nearfield::app
   {
     return "";
   }
-
-  template <int Dim>
-  index_type number_of_groups(execution_options const&, tree<Dim> const&)
-  {
-    return 0;
-  }
 #endif
 
   /// f(where) on the CPU workers of a session or, if it is null, on the calling thread by `on`.

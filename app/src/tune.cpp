@@ -63,15 +63,15 @@ namespace nearfield::app
       result.choice = on.with_sets([&](auto const&... x)
                                    { return choose_leaf_size(where, x..., costs, on.options()); });
       result.choice_seconds = seconds_since(start);
-      if (counts_groups && starpu_is_built_in && options.step.workers != 0 &&
-          !gpu_alone(options.step))
-      {
-        auto how = on.options();
-        how.max_leaf_size = result.choice.max_leaf_size;
-        result.groups =
-            number_of_groups(options.step, on.with_sets([&](auto const&... x)
-                                                        { return build_tree(where, x..., how); }));
-      }
+      if constexpr (starpu_is_built_in)
+        if (counts_groups && options.step.workers != 0 && !gpu_alone(options.step))
+        {
+          auto how = on.options();
+          how.max_leaf_size = result.choice.max_leaf_size;
+          result.groups = number_of_groups(
+              options.step,
+              on.with_sets([&](auto const&... x) { return build_tree(where, x..., how); }));
+        }
       return result;
     }
 

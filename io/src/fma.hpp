@@ -30,7 +30,4 @@ namespace nearfield::detail::io
 
   /// Whether the first bytes are those of a binary file.
   bool is_binary_fma(std::string_view content);
-
-  point_set parse_fma_text(std::string_view content, std::string const& name,
-                           read_options const& options, file_report* report);
 }
