@@ -22,6 +22,8 @@ namespace nearfield::app
     template <class T, int Dim, class Leaves>
     void describe(problem<T, Dim> const& on, Leaves const& leaves, run_result& result)
     {
+      result.points = on.size();
+      result.sources = on.source_points().points.size();
       result.leaves = leaves.size();
       result.depth = leaves.depth();
       result.max_leaf = leaves.largest_leaf();

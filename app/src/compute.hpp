@@ -35,7 +35,7 @@ namespace nearfield::app
     std::optional<check_report> check;
     /// of MPI; with more than one, counts are those of all ranks, and times those of the slowest
     int ranks = 1;
-    std::uint64_t points = 0, sources = 0; ///< of all ranks; of one rank not set
+    std::uint64_t points = 0, sources = 0; ///< targets, and sources, which may be the same
   };
 
   /// phi and gx gy [gz] for a value or a gradient, according to the name of the interaction. Empty (phi1 phi2 ...) for

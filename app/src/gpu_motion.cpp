@@ -113,6 +113,7 @@ namespace nearfield::app
         }
         profiled("tree", [&] { build(); });
         made.tree_seconds = seconds_since(start);
+        made.points = made.sources = x_.size();
         made.leaves = leaves_->size();
         made.depth = leaves_->depth();
         made.max_leaf = leaves_->largest_leaf();

@@ -92,8 +92,8 @@ namespace nearfield::app
               {"gpus", devices}};
     }
 
-    json of_run(run_options const& options, point_set const& targets, point_set const* sources,
-                taken_files const& files, run_result const& result, double read_seconds)
+    json of_run(run_options const& options, int dim, taken_files const& files,
+                run_result const& result, double read_seconds)
     {
       json parameters = json::object(), tasks = json::array();
       for (auto const& [name, value] : options.interaction.parameters)
@@ -101,18 +101,13 @@ namespace nearfield::app
       for (worker_tasks const& of : result.step.tasks)
         tasks.push_back(
             {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
-      bool const is_alone = result.ranks == 1;
-      std::uint64_t const n_points = is_alone ? targets.size() : result.points;
-      std::uint64_t const n_sources = !is_alone ? result.sources
-                                      : sources ? sources->size()
-                                                : n_points;
       json value{{"program", program()},
                  {"commit", build.commit},
                  {"machine", machine(options.step.backend, result.step.gpus > 0)},
                  {"input", options.input.string()},
-                 {"points", n_points},
-                 {"sources", n_sources},
-                 {"dim", targets.dim},
+                 {"points", result.points},
+                 {"sources", result.sources},
+                 {"dim", dim},
                  {"interaction", options.interaction.name},
                  {"parameters", parameters},
                  {"precision", name_of(options.precision)},
@@ -136,7 +131,7 @@ namespace nearfield::app
                  {"merged", result.merged},
                  {"check", result.check ? json_of(*result.check) : json()},
                  {"files", json_of(files)}};
-      if (!is_alone) value["ranks"] = result.ranks;
+      if (result.ranks > 1) value["ranks"] = result.ranks;
       return value;
     }
 
@@ -175,17 +170,16 @@ namespace nearfield::app
     }
   }
 
-  std::string json_of(run_options const& options, point_set const& targets,
-                      point_set const* sources, taken_files const& files, run_result const& result,
-                      double read_seconds)
+  std::string json_of(run_options const& options, int dim, taken_files const& files,
+                      run_result const& result, double read_seconds)
   {
-    return text_of(of_run(options, targets, sources, files, result, read_seconds));
+    return text_of(of_run(options, dim, files, result, read_seconds));
   }
 
-  std::string json_of(run_options const& options, point_set const& points, taken_files const& files,
+  std::string json_of(run_options const& options, int dim, taken_files const& files,
                       time_loop_result const& result, double read_seconds)
   {
-    json value = of_run(options, points, nullptr, files, result.last, read_seconds);
+    json value = of_run(options, dim, files, result.last, read_seconds);
     auto& seconds = value["seconds"];
     seconds["move"] = number(result.move_seconds);
     seconds["write"] = number(result.write_seconds);

@@ -16,11 +16,10 @@
 
 namespace nearfield::app
 {
-  std::string json_of(run_options const& options, point_set const& targets,
-                      point_set const* sources, taken_files const& files, run_result const& result,
-                      double read_seconds);
+  std::string json_of(run_options const& options, int dim, taken_files const& files,
+                      run_result const& result, double read_seconds);
 
-  std::string json_of(run_options const& options, point_set const& points, taken_files const& files,
+  std::string json_of(run_options const& options, int dim, taken_files const& files,
                       time_loop_result const& result, double read_seconds);
 
   std::string json_of(run_options const& options, point_set const& targets,

@@ -80,13 +80,14 @@ namespace nearfield::app
 
     // The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
     // file says nothing of points that move.
-    std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
-                                           point_set const* sources)
+    std::optional<bounding_box> choose_box(run_options const& options, named_points const& targets,
+                                           named_points const* sources)
     {
-      auto const dim = static_cast<std::size_t>(targets.dim);
+      auto const dim = static_cast<std::size_t>(targets.points.dim);
       if (options.box.empty())
-        return options.motion || (sources && sources->box != targets.box) ? std::nullopt
-                                                                          : targets.box;
+        return options.motion || (sources && sources->points.box != targets.points.box)
+                   ? std::nullopt
+                   : targets.points.box;
       if (options.box.size() != dim + 1)
         throw error("--box: found " + std::to_string(options.box.size()) +
                     (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
@@ -184,7 +185,6 @@ namespace nearfield::app
     auto& targets = both.first; // names that lambdas capture with clang++ 14 too
     auto& points = targets.points;
     named_points const* const sources = both.second ? &*both.second : nullptr;
-    point_set const* const source_points = sources ? &sources->points : nullptr;
     double const read_seconds = all.greatest(seconds_since(start));
 
     cut_options cut{
@@ -194,7 +194,7 @@ namespace nearfield::app
         {
           leave_out_velocities(options, points);
           check_axes(options.periodic, targets);
-          cut.box = choose_box(options, points, source_points);
+          cut.box = choose_box(options, targets, sources);
         });
     auto const taken = taken_of(options, targets, sources, cut.box);
     if (all.is_first()) print_taken(taken);
@@ -222,8 +222,8 @@ namespace nearfield::app
     std::string json;
     if (all.is_first())
     {
-      print_summary(options, points, source_points, result);
-      if (options.json) json = json_of(options, points, source_points, taken, result, read_seconds);
+      print_summary(options, points.dim, result);
+      if (options.json) json = json_of(options, points.dim, taken, result, read_seconds);
     }
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
@@ -248,12 +248,13 @@ namespace nearfield::app
   {
     ranks const alone;
     check_early(alone, options);
-    auto const [targets, sources] = read_both(alone, options);
+    auto const [targets, second] = read_both(alone, options);
+    named_points const* const sources = second ? &*second : nullptr;
     check_axes(options.periodic, targets);
-    auto const box = choose_box(options, targets.points, sources ? &sources->points : nullptr);
-    auto const taken = taken_of(options, targets, sources ? &*sources : nullptr, box);
+    auto const box = choose_box(options, targets, sources);
+    auto const taken = taken_of(options, targets, sources, box);
     print_taken(taken);
-    auto const found = tune_leaves(options, targets, sources ? &*sources : nullptr, box, true);
+    auto const found = tune_leaves(options, targets, sources, box, true);
     print_tuning(options, targets.points, found);
     if (options.json)
     {

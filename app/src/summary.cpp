@@ -39,16 +39,13 @@ namespace nearfield::app
     }
   }
 
-  void print_summary(run_options const& options, point_set const& targets, point_set const* sources,
-                     run_result const& result)
+  void print_summary(run_options const& options, int dim, run_result const& result)
   {
     constexpr auto general = std::chars_format::general;
-    bool const is_alone = result.ranks == 1;
-    std::cout << "points        " << (is_alone ? targets.size() : result.points);
-    if (sources)
-      std::cout << " targets, " << (is_alone ? sources->size() : result.sources) << " sources";
-    std::cout << ", " << targets.dim << "D";
-    if (!is_alone) std::cout << ", on " << result.ranks << " ranks";
+    std::cout << "points        " << result.points;
+    if (options.sources) std::cout << " targets, " << result.sources << " sources";
+    std::cout << ", " << dim << "D";
+    if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
     std::cout << "\n"
               << "tree          " << result.leaves << (result.leaves == 1 ? " leaf" : " leaves")
               << ", depth " << result.depth << ", at most " << result.max_leaf

@@ -247,11 +247,11 @@ namespace nearfield::app
     std::string json;
     if (host.ranks().is_first())
     {
-      print_summary(options, points, nullptr, result.last);
+      print_summary(options, points.dim, result.last);
       print_loop(options, result, frames);
       if (options.json)
-        json =
-            json_of(options, points, taken_of(options, of, nullptr, cut.box), result, read_seconds);
+        json = json_of(options, points.dim, taken_of(options, of, nullptr, cut.box), result,
+                       read_seconds);
     }
     files.write(options.json, json);
     files.commit("written       ");
