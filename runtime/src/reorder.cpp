@@ -30,20 +30,21 @@ namespace nearfield::starpu::detail
     }
 
     template <class T>
-    void deliver_group(deliver_argument<T> const& what, running_task const& task,
-                       columns<T const> const& out)
+    void deliver(running_task const& task)
     {
-      int const n_columns = what.to.columns().width();
+      auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
+      int const n_columns = argument.to.columns().width();
+      columns<T const> const out(task.buffers[0], n_columns);
       std::vector<T> with_halos;
       for (int c = 0; c < n_columns; ++c)
       {
         T const* sums = out[c];
-        if (!what.pieces.empty())
+        if (!argument.pieces.empty())
         {
           with_halos.assign(sums, sums + out.n);
           sums = with_halos.data();
         }
-        for (auto const& piece : what.pieces)
+        for (auto const& piece : argument.pieces)
         {
           // pointers: an index of 32 bits may wrap, which keeps the compiler from vectorising
           columns<T const> const halo(task.buffers[1 + piece.halo], n_columns);
@@ -51,35 +52,19 @@ namespace nearfield::starpu::detail
           T const* const from = halo[c] + piece.halo_begin;
           for (index_type i = 0; i < piece.size; ++i) sum[i] += from[i];
         }
-        if (what.accumulate)
-          nearfield::detail::put_in_order(what.order, sums, what.to[c], nearfield::detail::add{});
-        else
-          nearfield::detail::put_in_order(what.order, sums, what.to[c]);
-      }
-    }
-
-    template <class T>
-    void deliver_points(deliver_argument<T> const& what, columns<T const> const& out)
-    {
-      for (int c = 0; c < what.to.columns().width(); ++c)
-      {
-        auto const to = what.to[c];
-        for (index_type i = 0; i < what.points->size(); ++i)
-          if (what.accumulate)
-            to[what.points->begin + i] += out[c][i];
+        auto const deliver_by = [&, to = argument.to[c]](auto const& put)
+        {
+          if (argument.points)
+            for (index_type i = 0; i < argument.points->size(); ++i)
+              put(to[argument.points->begin + i], sums[i]);
           else
-            to[what.points->begin + i] = out[c][i];
+            nearfield::detail::put_in_order(argument.order, sums, to, put);
+        };
+        if (argument.accumulate)
+          deliver_by(nearfield::detail::add{});
+        else
+          deliver_by(nearfield::detail::assign{});
       }
-    }
-
-    template <class T>
-    void deliver(running_task const& task)
-    {
-      auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
-      int const n_columns = argument.to.columns().width();
-      if (argument.points)
-        return deliver_points(argument, columns<T const>(task.buffers[0], n_columns));
-      deliver_group(argument, task, columns<T const>(task.buffers[0], n_columns));
     }
   }
 

@@ -69,19 +69,15 @@ namespace nearfield::starpu::detail
                                                  std::move(kept));
     auto const codelets = [&](pair_form form, auto const& groups)
     {
-      auto const is_on = [](bool gpus)
-      {
-        return [gpus](auto const& group)
-        {
-          return group && group->is_for_gpus == gpus;
-        };
-      };
+      backend const of_cpus = where_ == backend::cuda ? backend::simd : where_;
       list_codelets of_form;
-      if (std::ranges::any_of(groups, is_on(false)))
-        of_form.on_cpu =
-            &list_codelet(form, *k_.type, where_ == backend::cuda ? backend::simd : where_);
-      if (std::ranges::any_of(groups, is_on(true)))
-        of_form.on_gpu = &list_codelet(form, *k_.type, backend::cuda);
+      for (auto const& group : groups)
+      {
+        if (!group) continue;
+        starpu_codelet*& of_kind = group->is_for_gpus ? of_form.on_gpu : of_form.on_cpu;
+        backend const on = group->is_for_gpus ? backend::cuda : of_cpus;
+        if (!of_kind) of_kind = &list_codelet(form, *k_.type, on);
+      }
       return of_form;
     };
     inner_ = codelets(form_, parts->plan.inner);
