@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/leaf.hpp>
 
 #include <array>
 #include <cstddef>
