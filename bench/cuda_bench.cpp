@@ -94,7 +94,7 @@ namespace
                                          out.data());
       return;
     }
-    nf::cuda_job<T> job;
+    nf::detail::cuda_job<T> job;
     p.list(false).describe_to(job);
     baseline::classic_leaves<T, K::n_out>(
         {p.n_leaves(), job.box_offsets, job.own, job.range_offsets, job.ranges}, p.x().data(), q,

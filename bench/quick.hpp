@@ -14,9 +14,9 @@ namespace bench
 {
   /// What quick_rates measures: the built-in interactions, or the one that was asked for.
 #if defined(NEARFIELD_QUICK_HEADER)
-  using quick_interactions = nearfield::type_list<NEARFIELD_QUICK_TYPE>;
+  using quick_interactions = nearfield::detail::type_list<NEARFIELD_QUICK_TYPE>;
 #else
-  using quick_interactions = nearfield::builtin_interactions;
+  using quick_interactions = nearfield::detail::builtin_interactions;
 #endif
 
   /// One box with itself, if y is x, or two boxes of n points.

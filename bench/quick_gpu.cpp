@@ -131,7 +131,7 @@ namespace bench
                 nf::gpus().at(0).name.c_str(), box_size, "", "inner", "outer");
     for (std::size_t const size : leaf_sizes) std::printf("  %5s of %3zu", "leaves", size);
     std::printf("\n");
-    nf::builtin_interactions::for_each(
+    nf::detail::builtin_interactions::for_each(
         [&]<class K>
         {
           if (std::string_view(K::name).find(text) == std::string_view::npos) return;

@@ -76,7 +76,7 @@ namespace bench
     }
 
     template <class T, class... K>
-    plain_function<T> loop_of(int interaction, nf::type_list<K...>)
+    plain_function<T> loop_of(int interaction, nf::detail::type_list<K...>)
     {
       plain_function<T> const all[] = {&plain_loop<K, T>...};
       return all[interaction];

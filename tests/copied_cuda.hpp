@@ -11,7 +11,7 @@ namespace nearfield::test
   struct copied_cuda
   {};
 
-  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class Q, int NQ, detail::kernel_real T, int NOut>
   void p2p_inner(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
                  soa<T, NOut> const& out)
   {
@@ -22,7 +22,7 @@ namespace nearfield::test
     on_out.copy_to(out);
   }
 
-  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class Q, int NQ, detail::kernel_real T, int NOut>
   void p2p_inner_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
                         soa<T, NOut> const& out)
   {
@@ -33,7 +33,7 @@ namespace nearfield::test
     on_out.copy_to(out);
   }
 
-  template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class Y, class Q, int NQ, detail::kernel_real T, int NOut>
   void p2p_outer(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
                  soa<Q, NQ> const& q, soa<T, NOut> const& out)
   {
@@ -44,7 +44,8 @@ namespace nearfield::test
     on_out.copy_to(out);
   }
 
-  template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class XQ, class Y, class YQ, int NQ, detail::kernel_real T,
+            int NOut>
   void p2p_outer_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
                         soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
                         soa<T, NOut> const& y_out)
@@ -58,7 +59,7 @@ namespace nearfield::test
     on_y_out.copy_to(y_out);
   }
 
-  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class Q, int NQ, detail::kernel_real T, int NOut>
   void near_field(copied_cuda, K const& k, boxes const& points, interaction_list const& list,
                   soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
                   near_field_options const& options = {})
@@ -71,7 +72,7 @@ namespace nearfield::test
     on_out.copy_to(out);
   }
 
-  template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
+  template <interaction K, class X, class Y, class Q, int NQ, detail::kernel_real T, int NOut>
   void near_field(copied_cuda, K const& k, boxes const& targets, interaction_list const& list,
                   soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
                   soa<T, NOut> const& out, near_field_options const& options = {})

@@ -75,7 +75,7 @@ namespace nearfield::app
     if (auto const limit = starpu_worker_limit(); !limit.empty())
       std::cout << "              " << limit << "\n";
     std::cout << "interactions  name, dimension, inputs -> outputs, parameters\n";
-    builtin_interactions::for_each(
+    nearfield::detail::builtin_interactions::for_each(
         []<class K>()
         {
           std::cout << "              " << K::name << ", " << K::dim << "D, " << K::n_in << " -> "

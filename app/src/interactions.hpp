@@ -47,7 +47,7 @@ namespace nearfield::app
   {
     std::string known, parameters;
     bool found = false, in_dim = false;
-    builtin_interactions::for_each(
+    nearfield::detail::builtin_interactions::for_each(
         [&]<class K>()
         {
           std::string const name = K::name;
@@ -76,7 +76,7 @@ namespace nearfield::app
   template <int Dim, class F>
   void with_interaction(interaction_choice const& choice, F&& f)
   {
-    builtin_interactions::for_each(
+    nearfield::detail::builtin_interactions::for_each(
         [&]<class K>()
         {
           if constexpr (K::dim == Dim)

@@ -53,7 +53,7 @@ namespace nearfield::starpu::detail
       int n_in, n_out;            ///< columns of all right-hand sides
       columns<T> sums, halo_sums; ///< no halo in the one-sided form
       /// by source buffer, x also of the targets
-      inline_vector<T const*, std::size_t(most_source_allocations) * 3> x, q;
+      inline_vector<T const*, std::size_t(nearfield::detail::most_source_allocations) * 3> x, q;
       inline_vector<T*, 16> out, halo;
 
       /// Calls clear(first, values) for what the task overwrites.
@@ -70,11 +70,12 @@ namespace nearfield::starpu::detail
     };
 
     template <class T>
-    void compute(p2p_function<T> kernel, p2p_argument const& argument, list_data<T> const& data)
+    void compute(nearfield::detail::p2p_function<T> kernel, p2p_argument const& argument,
+                 list_data<T> const& data)
     {
       data.clear(argument.accumulates,
                  [](T* first, std::size_t n) { std::fill_n(first, n, T(0)); });
-      p2p_job<T> job;
+      nearfield::detail::p2p_job<T> job;
       job.n_rhs = argument.n_rhs;
       job.tests_for_zero = argument.tests_for_zero;
       job.ranges_may_coincide = argument.ranges_may_coincide;
@@ -85,8 +86,8 @@ namespace nearfield::starpu::detail
     }
 
     template <class T>
-    void launch(char const* operation, cuda_function<T> kernel, p2p_argument const& argument,
-                list_data<T> const& data, cuda_stream stream)
+    void launch(char const* operation, nearfield::detail::cuda_function<T> kernel,
+                p2p_argument const& argument, list_data<T> const& data, cuda_stream stream)
     {
       bool const has_halo = data.halo_sums.first != nullptr;
       data.clear(argument.accumulates, [&](T* first, std::size_t n)
@@ -101,7 +102,7 @@ namespace nearfield::starpu::detail
       };
       of_targets(data.x, data.k.dim, target_x);
 
-      cuda_job<T> job;
+      nearfield::detail::cuda_job<T> job;
       job.n_rhs = argument.n_rhs;
       job.own_is_self = data.head.target_buffer < data.head.n_sources;
       job.ranges_may_coincide = argument.ranges_may_coincide;
@@ -150,13 +151,13 @@ namespace nearfield::starpu::detail
         bool const is_mutual = form_ == pair_form::mutual;
         if (task.on == implementation::cuda)
         {
-          cuda_kernels<T> const& kernels = this->gpu_kernels();
+          nearfield::detail::cuda_kernels<T> const& kernels = this->gpu_kernels();
           launch(this->name, is_mutual ? kernels.mutual : kernels.one_sided, argument, data,
                  task.stream);
         }
         else
         {
-          p2p_kernels<T> const& kernels = this->cpu_kernels(task.on);
+          nearfield::detail::p2p_kernels<T> const& kernels = this->cpu_kernels(task.on);
           double const begin = starpu_timing_now(); // in microseconds
           compute(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
           if (argument.watch) argument.watch->took(1e-6 * (starpu_timing_now() - begin));

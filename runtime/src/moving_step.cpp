@@ -96,30 +96,30 @@ namespace nearfield::starpu::detail
 
 namespace nearfield::starpu
 {
-  template <kernel_real T, int Dim>
+  template <nearfield::detail::kernel_real T, int Dim>
   moving_tree<T, Dim>::moving_tree(runtime const& starpu, column_handles const& points,
                                    tree_options<Dim> const& options)
       : starpu_(starpu), points_(std::make_shared<detail::moving_points<T, Dim>>(
                              points, std::optional<column_handles>(), options))
   {}
 
-  template <kernel_real T, int Dim>
+  template <nearfield::detail::kernel_real T, int Dim>
   moving_tree<T, Dim>::moving_tree(runtime const& starpu, column_handles const& targets,
                                    column_handles const& sources, tree_options<Dim> const& options)
       : starpu_(starpu),
         points_(std::make_shared<detail::moving_points<T, Dim>>(targets, sources, options))
   {}
 
-  template <kernel_real T, int Dim>
+  template <nearfield::detail::kernel_real T, int Dim>
   moving_tree<T, Dim>::~moving_tree() = default;
 
-  template <kernel_real T, int Dim>
+  template <nearfield::detail::kernel_real T, int Dim>
   void moving_tree<T, Dim>::positions_changed()
   {
     ++points_->round;
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   template <int Dim>
   near_field<T>::near_field(runtime const& starpu, moving_tree<T, Dim> const& tree,
                             detail::kernel<T> const& k, column_handles const& q,

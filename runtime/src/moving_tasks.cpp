@@ -133,7 +133,7 @@ namespace nearfield::starpu::detail
       }
 
       static void run_on_cpu(p2p_sides<T> const& given, argument_type const& argument,
-                             p2p_kernels<T> const& kernels)
+                             nearfield::detail::p2p_kernels<T> const& kernels)
       {
         moving_work<T, Dim> const& work = *argument.step;
         helping_workers on;

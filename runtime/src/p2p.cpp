@@ -91,7 +91,7 @@ namespace nearfield::starpu::detail
         if (task.on == implementation::cuda)
         {
           auto const kernel = kernel_of(this->gpu_kernels());
-          cuda_job<T> job;
+          nearfield::detail::cuda_job<T> job;
           job.singular = argument.is_singular;
           job.stream = task.stream;
           job.n_targets = n_targets;
@@ -105,7 +105,7 @@ namespace nearfield::starpu::detail
           // one box, whose own sources are all sources
           index_type const box_offsets[] = {0, n_targets}, no_ranges[] = {0, 0};
           source_range const own{.end = n_sources}, no_range;
-          p2p_job<T> job;
+          nearfield::detail::p2p_job<T> job;
           job.box_offsets = box_offsets;
           job.own = &own;
           job.range_offsets = no_ranges;
@@ -127,7 +127,7 @@ namespace nearfield::starpu
   using detail::array_form;
 
   /// Shared with the tasks, which may outlive the object.
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   struct p2p_tasks<T>::shared
   {
     shared(detail::kernel<T> const& of, backend_set which)
@@ -158,56 +158,56 @@ namespace nearfield::starpu
     std::array<detail::array_tasks<T>*, 3> codelets{};
   };
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   p2p_tasks<T>::p2p_tasks(detail::kernel<T> const& k, backend_set backends)
       : shared_(std::make_shared<shared>(k, backends))
   {}
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   p2p_tasks<T>::~p2p_tasks()
   {
     if (detail::is_running() && starpu_worker_get_id() < 0) shared_->watch.wait();
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   starpu_codelet* p2p_tasks<T>::inner() const
   {
     return &shared_->codelet(array_form::inner);
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   starpu_codelet* p2p_tasks<T>::outer() const
   {
     return &shared_->codelet(array_form::outer);
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   starpu_codelet* p2p_tasks<T>::outer_mutual() const
   {
     return &shared_->codelet(array_form::outer_mutual);
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void* p2p_tasks<T>::argument()
   {
     return &shared_->argument;
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   std::size_t p2p_tasks<T>::argument_size() const
   {
     return sizeof(shared_->argument);
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::insert_inner(box_handles const& box, task_options const& options)
   {
     insert(array_form::inner, {&box.x, &box.q, &box.out}, options);
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::insert_outer(target_handles const& targets, source_handles const& sources,
                                   task_options const& options)
   {
     insert(array_form::outer, {&targets.x, &sources.x, &sources.q, &targets.out}, options);
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::insert_outer_mutual(box_handles const& one, box_handles const& other,
                                          task_options const& options)
   {
@@ -215,7 +215,7 @@ namespace nearfield::starpu
            options);
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::insert(detail::array_form form,
                             std::initializer_list<column_handles const*> roles,
                             task_options const& options)
@@ -229,18 +229,18 @@ namespace nearfield::starpu
     one.submit();
   }
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::wait()
   {
     detail::wait_for_all_tasks();
     rethrow();
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::rethrow()
   {
     shared_->watch.rethrow();
   }
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   std::vector<worker_tasks> p2p_tasks<T>::statistics() const
   {
     return detail::statistics_of(shared_->watch, *shared_->k.type);

@@ -90,19 +90,19 @@ namespace nearfield::starpu::detail
     [[nodiscard]] virtual std::size_t argument_size() const { return sizeof(p2p_argument); }
 
     [[nodiscard]] interaction_shape const& shape() const { return type_; }
-    [[nodiscard]] p2p_kernels<T> const& cpu_kernels(implementation on) const
+    [[nodiscard]] nearfield::detail::p2p_kernels<T> const& cpu_kernels(implementation on) const
     {
       return on == implementation::simd ? simd_ : scalar_;
     }
-    [[nodiscard]] cuda_kernels<T> const& gpu_kernels() const { return cuda_; }
+    [[nodiscard]] nearfield::detail::cuda_kernels<T> const& gpu_kernels() const { return cuda_; }
 
   private:
     static description describe(char const* operation, kernel_type<T> const& k,
                                 backend_set backends);
 
     kernel_type<T> const& type_;
-    p2p_kernels<T> simd_, scalar_;
-    cuda_kernels<T> cuda_;
+    nearfield::detail::p2p_kernels<T> simd_, scalar_;
+    nearfield::detail::cuda_kernels<T> cuda_;
     mutable p2p_argument default_; ///< for raw tasks without an argument
     mutable std::once_flag has_default_;
   };

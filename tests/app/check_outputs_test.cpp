@@ -59,7 +59,7 @@ namespace
 TYPED_TEST(check_measure, sees_a_small_error_in_any_output)
 {
   using T = TypeParam;
-  builtin_interactions::for_each(
+  nearfield::detail::builtin_interactions::for_each(
       []<class K>()
       {
         K const k{};

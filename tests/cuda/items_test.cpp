@@ -38,7 +38,7 @@ namespace nearfield::test
 
       [[nodiscard]] boxes points() const { return {offsets}; }
       [[nodiscard]] interaction_list list() const { return {own, list_offsets, ranges, {}}; }
-      [[nodiscard]] int size_of_work(cuda_item const& item) const
+      [[nodiscard]] int size_of_work(detail::cuda_item const& item) const
       {
         double const sources = static_cast<double>(own[item.box].end) - own[item.box].begin +
                                ranges[item.box].end - ranges[item.box].begin;
@@ -50,11 +50,11 @@ namespace nearfield::test
                             127,  128,  129, 192, 1,  0,  255, 7, 256, 257,  40, 13,
                             1025, 4000, 3,   64,  2,  90, 11,  0, 17,  5000, 1,  0});
 
-    void expect_every_target_once(cuda_items const& found, index_type most)
+    void expect_every_target_once(detail::cuda_items const& found, index_type most)
     {
       std::vector<int> met(row.offsets.back());
       std::vector<index_type> least(row.own.size(), ~index_type(0)), greatest(row.own.size(), 0);
-      for (cuda_item const& item : found.items)
+      for (detail::cuda_item const& item : found.items)
       {
         ASSERT_LT(item.box, row.own.size());
         ASSERT_GE(item.count, 1U);
@@ -73,7 +73,8 @@ namespace nearfield::test
         }
     }
 
-    void expect_larger_work_first(cuda_items const& found, std::size_t first, std::size_t last)
+    void expect_larger_work_first(detail::cuda_items const& found, std::size_t first,
+                                  std::size_t last)
     {
       for (std::size_t i = first + 1; i < last; ++i)
         EXPECT_GE(row.size_of_work(found.items[i - 1]), row.size_of_work(found.items[i]))
@@ -88,7 +89,7 @@ namespace nearfield::test
 
   TEST(gather_items, stand_by_the_team_that_computes_them_and_by_their_work)
   {
-    cuda_items const found = detail::gather_items(row.points(), row.list());
+    detail::cuda_items const found = detail::gather_items(row.points(), row.list());
     std::size_t const wide = found.n_wide, medium = wide + found.n_medium;
     ASSERT_GT(found.n_wide, 0U);
     ASSERT_GT(found.n_medium, 0U);
@@ -106,7 +107,7 @@ namespace nearfield::test
 
   TEST(mutual_items, hold_every_target_once_with_larger_work_first)
   {
-    cuda_items const found = detail::mutual_items(row.points(), row.list());
+    detail::cuda_items const found = detail::mutual_items(row.points(), row.list());
     expect_every_target_once(found, mutual_targets_of_item);
     expect_larger_work_first(found, 0, found.items.size());
   }
@@ -115,7 +116,7 @@ namespace nearfield::test
   {
     for (row_of_boxes const& none : {row_of_boxes({}), row_of_boxes({0, 0, 0})})
     {
-      cuda_items const gathered = detail::gather_items(none.points(), none.list());
+      detail::cuda_items const gathered = detail::gather_items(none.points(), none.list());
       EXPECT_TRUE(gathered.items.empty());
       EXPECT_EQ(gathered.n_wide + gathered.n_medium, 0U);
       EXPECT_TRUE(detail::mutual_items(none.points(), none.list()).items.empty());
@@ -129,7 +130,8 @@ namespace nearfield::test
     std::vector<source_range> const own{{.begin = 0, .end = 3}, {.begin = 0, .end = 1000}};
     std::vector<source_range> const ranges{
         {.begin = 0, .end = many}, {.begin = 0, .end = many}, {.begin = 0, .end = 2000}};
-    cuda_items const found = detail::gather_items({offsets}, {own, list_offsets, ranges, {}});
+    detail::cuda_items const found =
+        detail::gather_items({offsets}, {own, list_offsets, ranges, {}});
     ASSERT_EQ(found.items.size(), 2U);
     EXPECT_EQ(found.items[0].box, 0U);
     EXPECT_EQ(found.items[1].box, 1U);
@@ -142,12 +144,12 @@ namespace nearfield::test
     std::vector<index_type> const offsets{0, many}, list_offsets{0, 0};
     std::vector<source_range> const own{{.begin = 0, .end = many}};
     interaction_list const list{own, list_offsets, {}, {}};
-    for (cuda_items const& found :
+    for (detail::cuda_items const& found :
          {detail::gather_items({offsets}, list, most), detail::mutual_items({offsets}, list, most)})
     {
       ASSERT_EQ(found.items.size(), 4U);
       std::uint64_t next = 0;
-      for (cuda_item const& item : found.items)
+      for (detail::cuda_item const& item : found.items)
       {
         EXPECT_EQ(item.first, next);
         EXPECT_LE(item.count, most);

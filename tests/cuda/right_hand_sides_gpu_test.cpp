@@ -225,12 +225,12 @@ namespace nearfield::test
     std::vector<index_type> const offsets{0, n}, range_offsets{0, 1};
     std::vector<source_range> const own{{.begin = 0, .end = n}},
         ranges{{.begin = 0, .end = m, .set = 1}};
-    std::vector<source_set> const sets{{0, 0, 0}, {1, begin, halo_begin}};
+    std::vector<detail::source_set> const sets{{0, 0, 0}, {1, begin, halo_begin}};
     interaction_list const list{own, range_offsets, ranges, {}};
     device_array<index_type> const on_offsets(offsets), on_range_offsets(range_offsets);
     device_array<source_range> const on_own(own), on_ranges(ranges);
-    device_array<source_set> const on_sets(sets);
-    cuda_job<double> job;
+    device_array<detail::source_set> const on_sets(sets);
+    detail::cuda_job<double> job;
     job.target_x = source_x.data();
     job.target_q = source_q.data();
     job.source_x = source_x.data();
@@ -244,9 +244,10 @@ namespace nearfield::test
     job.sets = on_sets.data();
     job.own_is_self = true;
     auto const kernels = cuda_kernels_of<double, K>();
-    auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto& to)
+    auto const run =
+        [&](detail::cuda_function<double> kernel, detail::cuda_items const& made, auto& to)
     {
-      device_array<cuda_item> const items{std::span<cuda_item const>(made.items)};
+      device_array<detail::cuda_item> const items{std::span<detail::cuda_item const>(made.items)};
       auto const outputs = to.view();
       job.target_out = outputs.data();
       job.items = items.data();

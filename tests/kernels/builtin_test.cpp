@@ -104,14 +104,14 @@ namespace nearfield::test
   TEST(builtin_interactions, have_a_name_per_dimension_and_a_cost)
   {
     std::set<std::pair<std::string, int>> names;
-    builtin_interactions::for_each(
+    detail::builtin_interactions::for_each(
         [&]<class K>()
         {
-          static_assert(interaction<K> && builtin_interaction<K>);
+          static_assert(interaction<K> && detail::builtin_interaction<K>);
           EXPECT_TRUE(names.emplace(K::name, K::dim).second) << K::name;
           EXPECT_GE(K::flops, 3 * K::dim + 2) << K::name;
         });
-    EXPECT_EQ(names.size(), builtin_interactions::size);
+    EXPECT_EQ(names.size(), detail::builtin_interactions::size);
   }
 
   TEST(softened_r_over_r3, is_regular_and_has_plummers_form)

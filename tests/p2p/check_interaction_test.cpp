@@ -96,10 +96,10 @@ namespace nearfield::test
     {
       EXPECT_EQ(check_interaction(simd, k), "") << K::name;
     };
-    [&]<class... Ks>(type_list<Ks...>)
+    [&]<class... Ks>(detail::type_list<Ks...>)
     {
       (check(Ks{}), ...);
-    }(builtin_interactions{});
+    }(detail::builtin_interactions{});
     EXPECT_EQ(check_interaction(scalar, softened{0.1}), "");
     EXPECT_EQ(check_interaction(scalar, mixed{}), "");
     EXPECT_EQ(check_interaction(scalar, spring{1}), "");

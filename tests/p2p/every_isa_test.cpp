@@ -70,7 +70,7 @@ namespace nearfield::test
 #if !defined(NEARFIELD_TEST_CUDA)
   TEST(every_isa, has_kernels_of_its_own_for_each)
   {
-    std::vector<p2p_function<double>> functions;
+    std::vector<detail::p2p_function<double>> functions;
     for (isa const which : available_isas())
       functions.push_back(kernels_of<double, screened<3>>(simd_backend{which}).one_sided);
     EXPECT_EQ(functions.front(), (kernels_of<double, screened<3>>(scalar).one_sided));

@@ -109,7 +109,7 @@ namespace nearfield::test
   // Four instruction sets, or fewer: what each is called by is a kernel of its own.
   TEST(isa, kernels_are_different_functions)
   {
-    std::vector<p2p_function<float>> functions;
+    std::vector<detail::p2p_function<float>> functions;
     for (isa const which : available_isas())
       functions.push_back(kernels_of<float, one_over_r<3>>(simd_backend{which}).one_sided);
     std::ranges::sort(functions);

@@ -64,7 +64,7 @@ namespace nearfield::test
       auto const x_view = std::as_const(x).view();
       auto const q_view = std::as_const(q).view();
       auto const one_sided_view = one_sided.view(), mutual_view = mutual.view();
-      p2p_job<double> job;
+      detail::p2p_job<double> job;
       job.target_x = x_view.data();
       job.target_q = q_view.data();
       job.target_out = one_sided_view.data();
@@ -123,7 +123,7 @@ namespace nearfield::test
         guarded<double, 2> of_two_sides(20);
         auto const mutual_view = mutual.view(), received_view = received.view();
         auto const of_two_sides_view = of_two_sides.view();
-        p2p_job<double> job;
+        detail::p2p_job<double> job;
         job.target_x = x_view.data();
         job.target_q = target_inputs;
         job.target_out = mutual_view.data();

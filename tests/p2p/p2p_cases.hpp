@@ -27,11 +27,11 @@ namespace nearfield::test
   namespace detail_of_cases
   {
     template <class... Ks>
-    auto both_precisions(type_list<Ks...>)
+    auto both_precisions(nearfield::detail::type_list<Ks...>)
         -> ::testing::Types<p2p_case<Ks, float>..., p2p_case<Ks, double>...>;
   }
 
-  using all_p2p_cases = decltype(detail_of_cases::both_precisions(builtin_interactions{}));
+  using all_p2p_cases = decltype(detail_of_cases::both_precisions(detail::builtin_interactions{}));
 
   struct p2p_case_names
   {

@@ -435,7 +435,8 @@ namespace nearfield::test
       auto subject = detail::cost_subject_of<float>(k, false, "busy core");
       subject.flops = 1e9; // so that four boxes are enough
       static constexpr double away = 1e-3;
-      p2p_function<float> const kernel = [](void const*, p2p_job<float> const&) noexcept
+      detail::p2p_function<float> const kernel =
+          [](void const*, detail::p2p_job<float> const&) noexcept
       {
         std::this_thread::sleep_for(std::chrono::duration<double>(away));
       };

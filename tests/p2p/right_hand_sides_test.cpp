@@ -68,7 +68,7 @@ namespace nearfield::test
       columns<most* K::n_in> y_q = one_set ? x_q : some_values<T, most * K::n_in>(y.size(), 6);
 
       /// Adds n_rhs right-hand sides to x_out, and to y_out in a mutual kernel.
-      void add(p2p_function<T> kernel, int n_rhs, columns<most * K::n_out>& x_out,
+      void add(detail::p2p_function<T> kernel, int n_rhs, columns<most * K::n_out>& x_out,
                columns<most * K::n_out>& y_out) const
       {
         index_type const offsets[] = {0, static_cast<index_type>(x.size())}, no_ranges[] = {0, 0};
@@ -76,7 +76,7 @@ namespace nearfield::test
         auto const x_view = x.view(), y_view = y.view();
         auto const x_q_view = x_q.view(), y_q_view = y_q.view();
         auto const x_out_view = x_out.view(), y_out_view = y_out.view();
-        p2p_job<T> job;
+        detail::p2p_job<T> job;
         job.target_x = x_view.data();
         job.source_x = y_view.data();
         job.target_q = x_q_view.data();
@@ -105,7 +105,7 @@ namespace nearfield::test
 
       /// The first, the middle and the last right-hand side are what the reference finds, and the columns after
       /// them are as they were.
-      void expect(p2p_kernels<T> const& kernels, int n_rhs) const
+      void expect(detail::p2p_kernels<T> const& kernels, int n_rhs) const
       {
         SCOPED_TRACE(testing::Message() << x.size() << " and " << y.size() << " points, " << n_rhs
                                         << " right-hand sides");
@@ -303,7 +303,7 @@ namespace nearfield::test
             y_inputs.push_back(y_q.column(set * n_rhs + rhs).data());
             y_outputs.push_back(back.column(set * n_rhs + rhs).data());
           }
-        p2p_job<double> job;
+        detail::p2p_job<double> job;
         job.target_x = x_view.data();
         job.target_q = inputs.data();
         job.target_out = outputs.data();

@@ -24,7 +24,7 @@ namespace nearfield::test
   struct compiled_kernels
   {
     std::string isa_name;
-    p2p_kernels<double> scalar, simd;
+    detail::p2p_kernels<double> scalar, simd;
   };
 
   // One file each. The kernels of of_wide_file() must not run without AVX2.

@@ -43,11 +43,11 @@ namespace nearfield::test
     template <class>
     struct as_tests;
     template <class... Ks>
-    struct as_tests<type_list<Ks...>>
+    struct as_tests<detail::type_list<Ks...>>
     {
       using type = testing::Types<Ks...>;
     };
-    TYPED_TEST_SUITE(of_scalfmm, as_tests<builtin_interactions>::type);
+    TYPED_TEST_SUITE(of_scalfmm, as_tests<detail::builtin_interactions>::type);
 
     TYPED_TEST(of_scalfmm, evaluate_is_the_formula_row_after_row)
     {

@@ -17,6 +17,7 @@ namespace
   using namespace nearfield;
   using namespace nearfield::test;
   using nearfield::detail::gpu_memory;
+  using nearfield::detail::most_source_allocations;
   using nearfield::detail::plan_for_gpus;
   using nearfield::detail::planner;
   using nearfield::detail::point_bytes;

@@ -102,7 +102,7 @@ namespace
     {
       source_range const& range = list.ranges[i];
       ASSERT_LT(range.set, first.head.n_sets);
-      source_set const& set = list.sets[range.set];
+      nearfield::detail::source_set const& set = list.sets[range.set];
       ASSERT_EQ(plan.source_chunks[first.source_chunks[set.allocation]].begin + set.begin +
                     range.begin,
                 ranges[i].begin);

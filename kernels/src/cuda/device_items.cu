@@ -43,8 +43,8 @@ namespace nearfield
 
     /// Cuts box b into items from number at[b] on. keys: by which they are sorted.
     __global__ void cut_boxes(boxes_on_device const boxes, std::uint64_t const* at,
-                              cuda_item* items, std::uint8_t* keys, cuda_item_counts* counts,
-                              bool is_mutual)
+                              detail::cuda_item* items, std::uint8_t* keys,
+                              detail::cuda_item_counts* counts, bool is_mutual)
     {
       index_type const b = detail::thread_index();
       if (b >= *boxes.n_boxes) return;
@@ -73,7 +73,7 @@ namespace nearfield
     }
 
     /// Not less than the number of items of each kind.
-    cuda_item_counts most_items(device_leaves const& leaves, bool is_mutual)
+    detail::cuda_item_counts most_items(device_leaves const& leaves, bool is_mutual)
     {
       std::size_t const n = leaves.target_order.size();
       auto const at_most = [&](std::size_t count)
@@ -82,7 +82,7 @@ namespace nearfield
       };
       auto const pieces =
           static_cast<index_type>(n / (is_mutual ? mutual_targets_of_item : gather_targets));
-      cuda_item_counts result;
+      detail::cuda_item_counts result;
       if (is_mutual)
       {
         result.n_items = result.n_wide = at_most(n) + pieces;
@@ -126,20 +126,20 @@ namespace nearfield
         view_, leaves.n_leaves,
         static_cast<index_type>(is_mutual ? mutual_targets_of_item : gather_targets)};
     counts_ = most_items(leaves, is_mutual);
-    device_counts_ = device_array<cuda_item_counts>(1, stream, what);
-    detail::device_clear(device_counts_.data(), sizeof(cuda_item_counts), stream);
+    device_counts_ = device_array<detail::cuda_item_counts>(1, stream, what);
+    detail::device_clear(device_counts_.data(), sizeof(detail::cuda_item_counts), stream);
     if (n == 0 || counts_.n_items == 0) return;
 
     device_array<std::uint64_t> at(n + std::size_t(1), stream, what);
     detail::exclusive_sum(boxes, at.data(), n + 1, stream, what);
-    device_array<cuda_item> items(counts_.n_items, stream, what);
+    device_array<detail::cuda_item> items(counts_.n_items, stream, what);
     device_array<std::uint8_t> keys(counts_.n_items, stream, what);
     // what is no item comes last
     check_cuda(cudaMemsetAsync(keys.data(), 0xff, keys.size(), stream), "cudaMemsetAsync");
     cut_boxes<<<detail::blocks_for(n, block_threads), block_threads, 0, stream>>>(
         boxes, at.data(), items.data(), keys.data(), device_counts_.data(), is_mutual);
     check_cuda(cudaGetLastError(), "cuda_list: cut_boxes");
-    items_ = device_array<cuda_item>(items.size(), stream, what);
+    items_ = device_array<detail::cuda_item>(items.size(), stream, what);
     device_array<std::uint8_t> sorted_keys(keys.size(), stream, what);
     detail::with_scratch(stream, what,
                          [&](void* scratch, std::size_t& bytes)

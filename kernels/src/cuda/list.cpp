@@ -11,8 +11,8 @@ namespace nearfield
       return points.size() == 0 ? 0 : points.end(points.size() - 1);
     }
 
-    cuda_items checked_items(boxes const& targets, interaction_list const& list,
-                             std::size_t n_sources, bool is_mutual)
+    detail::cuda_items checked_items(boxes const& targets, interaction_list const& list,
+                                     std::size_t n_sources, bool is_mutual)
     {
       char const* const name = "cuda_list";
       detail::check_list(name, targets, list, points_in(targets), n_sources);
@@ -24,7 +24,7 @@ namespace nearfield
   }
 
   cuda_list::cuda_list(cuda_stream stream, boxes const& targets, interaction_list const& list,
-                       std::size_t n_sources, cuda_items const& items, bool is_mutual)
+                       std::size_t n_sources, detail::cuda_items const& items, bool is_mutual)
       : n_targets_(points_in(targets)), n_sources_(n_sources), is_mutual_(is_mutual),
         box_offsets_(targets.offsets, stream), range_offsets_(list.offsets, stream),
         own_(list.own, stream), ranges_(list.ranges, stream),

@@ -12,12 +12,12 @@ namespace nearfield
   }
 
   template <>
-  cuda_kernels<float> detail::builtin_cuda_kernels(int)
+  detail::cuda_kernels<float> detail::builtin_cuda_kernels(int)
   {
     refuse_gpu();
   }
   template <>
-  cuda_kernels<double> detail::builtin_cuda_kernels(int)
+  detail::cuda_kernels<double> detail::builtin_cuda_kernels(int)
   {
     refuse_gpu();
   }

@@ -181,7 +181,7 @@ namespace nearfield::starpu_mpi::detail
 
 namespace nearfield::starpu_mpi
 {
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   template <int Dim>
   near_field<T>::near_field(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
                             starpu::detail::kernel<T> const& k,
@@ -195,7 +195,7 @@ namespace nearfield::starpu_mpi
             std::make_unique<detail::mpi_messages>(tree.communicator(), options.first_tag)))
   {}
 
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   double near_field<T>::seconds() const
   {
     return static_cast<starpu::detail::step<T>&>(*this->step_).seconds();

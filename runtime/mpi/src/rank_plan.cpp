@@ -301,7 +301,7 @@ namespace nearfield::starpu_mpi::detail
     }
     throw error("near_field: the leaves of a rank do not fit into the memory of its GPU, or touch "
                 "those of more than " +
-                    std::to_string(most_source_allocations - 1) +
+                    std::to_string(nearfield::detail::most_source_allocations - 1) +
                     " ranks; take more ranks, fewer right-hand sides or backend simd",
                 error_kind::out_of_memory);
   }

@@ -74,7 +74,7 @@ namespace nearfield::scalfmm3
       if (target.size() == 0) return;
       auto const receiver = columns_of<OfTarget, MatrixKernel, T>(function, "target", target);
       nearfield::detail::set_views const views{receiver.x, receiver.q, receiver.out};
-      p2p_kernels<T> const kernels = kernels_of<T, K>(simd);
+      nearfield::detail::p2p_kernels<T> const kernels = kernels_of<T, K>(simd);
       using met_type =
           nearfield::detail::met_leaves<T, K, Mutual, decltype(views), decltype(receiver)>;
       // Points of two leaves of one set never coincide. The sources of p2p_outer may be another set.

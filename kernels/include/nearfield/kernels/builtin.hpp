@@ -149,7 +149,10 @@ namespace nearfield
       return {inv_r2 * inv_r, V(-1), V(3) * inv_r2, r};
     }
   };
+}
 
+namespace nearfield::detail
+{
   /// A list of types at compile time.
   template <class... Ts>
   struct type_list

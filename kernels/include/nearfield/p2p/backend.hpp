@@ -10,7 +10,7 @@
 
 #include <concepts>
 
-namespace nearfield
+namespace nearfield::detail
 {
   /// The precisions that kernels are compiled for.
   template <class T>
@@ -18,66 +18,62 @@ namespace nearfield
 
   /// Interactions whose kernels are compiled for every instruction set and chosen at run time.
   template <class K>
-  concept dispatched_interaction = builtin_interaction<K> || detail::is_registered<K>;
+  concept dispatched_interaction = builtin_interaction<K> || is_registered<K>;
 
-  namespace detail
+  /// The compiled kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if the
+  /// instruction set is not available.
+  template <class T>
+  NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa where);
+  extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
+  extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
+}
+
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// Instantiates the tile of K for value types OneSided and Mutual, with their register blocks.
+  template <class K, class OneSided, register_block One, class Mutual, register_block Both>
+  constexpr p2p_kernels<real_of<OneSided>> make_kernels()
   {
-    /// The compiled kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if the
-    /// instruction set is not available.
-    template <class T>
-    NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa where);
-    extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
-    extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
+    p2p_kernels<real_of<OneSided>> kernels;
+    kernels.one_sided = &run<false, K, OneSided, One.targets, One.packs>;
+    if constexpr (has_way_back<K>) kernels.mutual = &run<true, K, Mutual, Both.targets, Both.packs>;
+    return kernels;
   }
 
-  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  /// One pair at a time.
+  template <class K, class T>
+  constexpr p2p_kernels<T> scalar_kernels()
   {
-    /// Instantiates the tile of K for value types OneSided and Mutual, with their register blocks.
-    template <class K, class OneSided, register_block One, class Mutual, register_block Both>
-    constexpr p2p_kernels<real_of<OneSided>> make_kernels()
-    {
-      p2p_kernels<real_of<OneSided>> kernels;
-      kernels.one_sided = &run<false, K, OneSided, One.targets, One.packs>;
-      if constexpr (has_way_back<K>)
-        kernels.mutual = &run<true, K, Mutual, Both.targets, Both.packs>;
-      return kernels;
-    }
-
-    /// One pair at a time.
-    template <class K, class T>
-    constexpr p2p_kernels<T> scalar_kernels()
-    {
-      constexpr register_block single{1, 1, 0};
-      return make_kernels<K, T, single, T, single>();
-    }
-
-    /// The SIMD kernels of a user-defined interaction; <nearfield/p2p/simd.hpp> specialises it.
-    template <class K, class T, class = void>
-    struct own_simd_kernels
-    {
-      static_assert(sizeof(K) == 0,
-                    "the simd back-end needs this interaction compiled: end its header with "
-                    "NEARFIELD_INTERACTION and give it to nearfield_add_interaction(), or for the "
-                    "instruction set of this file #include <nearfield/p2p/simd.hpp>");
-    };
+    constexpr register_block single{1, 1, 0};
+    return make_kernels<K, T, single, T, single>();
   }
+
+  /// The SIMD kernels of a user-defined interaction; <nearfield/p2p/simd.hpp> specialises it.
+  template <class K, class T, class = void>
+  struct own_simd_kernels
+  {
+    static_assert(sizeof(K) == 0,
+                  "the simd back-end needs this interaction compiled: end its header with "
+                  "NEARFIELD_INTERACTION and give it to nearfield_add_interaction(), or for the "
+                  "instruction set of this file #include <nearfield/p2p/simd.hpp>");
+  };
 }
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The compiled kernels of an interaction, which all P2P calls, near fields and codelets run. Throws
   /// nearfield::error if the instruction set is not available.
-  template <kernel_real T, interaction K, cpu_backend Backend>
-  p2p_kernels<T> kernels_of(Backend where)
+  template <detail::kernel_real T, interaction K, cpu_backend Backend>
+  detail::p2p_kernels<T> kernels_of(Backend where)
   {
-    if constexpr (builtin_interaction<K>)
+    if constexpr (detail::builtin_interaction<K>)
     {
       if constexpr (std::same_as<Backend, scalar_backend>)
-        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), isa::scalar);
+        return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), isa::scalar);
       else
-        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), where.which);
+        return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), where.which);
     }
-    else if constexpr (dispatched_interaction<K>)
+    else if constexpr (detail::dispatched_interaction<K>)
     {
       if constexpr (std::same_as<Backend, scalar_backend>)
         return detail::registered_kernels<K, T>(isa::scalar);

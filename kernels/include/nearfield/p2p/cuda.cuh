@@ -179,12 +179,13 @@ namespace nearfield::detail
 ///     NEARFIELD_CUDA_KERNELS(my::softened)
 #define NEARFIELD_CUDA_KERNELS(...)                                                                \
   template <>                                                                                      \
-  nearfield::cuda_kernels<float> nearfield::detail::own_cuda_kernels<__VA_ARGS__, float>()         \
+  nearfield::detail::cuda_kernels<float> nearfield::detail::own_cuda_kernels<__VA_ARGS__, float>() \
   {                                                                                                \
     return make_cuda_kernels<__VA_ARGS__, float>();                                                \
   }                                                                                                \
   template <>                                                                                      \
-  nearfield::cuda_kernels<double> nearfield::detail::own_cuda_kernels<__VA_ARGS__, double>()       \
+  nearfield::detail::cuda_kernels<double>                                                          \
+  nearfield::detail::own_cuda_kernels<__VA_ARGS__, double>()                                       \
   {                                                                                                \
     return make_cuda_kernels<__VA_ARGS__, double>();                                               \
   }

@@ -78,10 +78,10 @@ namespace nearfield
 
     /// Sets the members of a job that describe the list.
     template <class T>
-    void describe_to(cuda_job<T>& job) const
+    void describe_to(detail::cuda_job<T>& job) const
     {
       static_cast<list_view&>(job) = view_;
-      static_cast<cuda_item_counts&>(job) = counts_;
+      static_cast<detail::cuda_item_counts&>(job) = counts_;
       job.items = items_.data();
       job.item_counts = device_counts_.data();
     }
@@ -90,7 +90,7 @@ namespace nearfield
     template <class T>
     friend struct detail::cuda_step;
     cuda_list(cuda_stream stream, boxes const& targets, interaction_list const& list,
-              std::size_t n_sources, cuda_items const& items, bool is_mutual);
+              std::size_t n_sources, detail::cuda_items const& items, bool is_mutual);
     cuda_list(cuda_backend where, device_leaves const& leaves, bool is_mutual);
 
     std::size_t n_targets_, n_sources_;
@@ -100,17 +100,17 @@ namespace nearfield
     device_array<source_range> own_, ranges_;
     device_array<std::array<double, 3>> shifts_;
     list_view view_;
-    device_array<cuda_item> items_;
-    cuda_item_counts counts_;
-    device_array<cuda_item_counts> device_counts_; ///< of items made on the device
+    device_array<detail::cuda_item> items_;
+    detail::cuda_item_counts counts_;
+    device_array<detail::cuda_item_counts> device_counts_; ///< of items made on the device
   };
 
   /// The compiled CUDA kernels of an interaction. Throws nearfield::error if nearfield was built without CUDA.
-  template <kernel_real T, interaction K>
-  cuda_kernels<T> cuda_kernels_of()
+  template <detail::kernel_real T, interaction K>
+  detail::cuda_kernels<T> cuda_kernels_of()
   {
-    if constexpr (builtin_interaction<K>)
-      return detail::builtin_cuda_kernels<T>(builtin_interactions::index_of<K>());
+    if constexpr (detail::builtin_interaction<K>)
+      return detail::builtin_cuda_kernels<T>(detail::builtin_interactions::index_of<K>());
     else
     {
 #ifdef NEARFIELD_HAS_CUDA // the target nearfield::cuda defines it
@@ -312,7 +312,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// for small leaves and the mutual one for others, where the interaction has it. Measures for about half a second if no
   /// figures are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form
   /// of an interaction that has none.
-  template <kernel_real T, interaction K>
+  template <detail::kernel_real T, interaction K>
   pair_cost pair_cost_of(cuda_backend where, K const& k, pair_form form = pair_form::automatic)
   {
     bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::cuda,

@@ -41,8 +41,8 @@ namespace nearfield::detail
   template <>                                                                                      \
   inline constexpr bool nearfield::detail::is_registered<__VA_ARGS__> = true;                      \
   template <>                                                                                      \
-  NEARFIELD_API nearfield::p2p_kernels<float>                                                      \
+  NEARFIELD_API nearfield::detail::p2p_kernels<float>                                              \
       nearfield::detail::registered_kernels<__VA_ARGS__, float>(nearfield::isa);                   \
   template <>                                                                                      \
-  NEARFIELD_API nearfield::p2p_kernels<double>                                                     \
+  NEARFIELD_API nearfield::detail::p2p_kernels<double>                                             \
       nearfield::detail::registered_kernels<__VA_ARGS__, double>(nearfield::isa);

@@ -11,7 +11,7 @@
 /// \file
 /// The work of one call of a compiled P2P kernel, on a CPU and on a GPU. This header needs no CUDA header.
 
-namespace nearfield
+namespace nearfield::detail
 {
   /// How far apart the values of a column of a job are, in values.
   struct p2p_strides
@@ -58,7 +58,7 @@ namespace nearfield
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once
     bool own_is_self = false;
-    /// look for pairs at distance zero (detail::tests_for_zero of the interaction)
+    /// look for pairs at distance zero (tests_for_zero of the interaction)
     bool tests_for_zero = true;
     /// look for them in the ranges too: points have moved since they were sorted into boxes
     bool ranges_may_coincide = false;
@@ -172,25 +172,22 @@ namespace nearfield
     cuda_function<T> mutual = nullptr;
   };
 
-  namespace detail
-  {
-    /// Cuts the boxes of a list into items of at most `most` targets. Each item meets all sources of its box.
-    NEARFIELD_API cuda_items gather_items(boxes const& targets, interaction_list const& list,
-                                          index_type most = gather_targets);
-    NEARFIELD_API cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
-                                          index_type most = mutual_targets_of_item);
+  /// Cuts the boxes of a list into items of at most `most` targets. Each item meets all sources of its box.
+  NEARFIELD_API cuda_items gather_items(boxes const& targets, interaction_list const& list,
+                                        index_type most = gather_targets);
+  NEARFIELD_API cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
+                                        index_type most = mutual_targets_of_item);
 
-    /// The kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if nearfield
-    /// was built without CUDA.
-    template <class T>
-    NEARFIELD_API cuda_kernels<T> builtin_cuda_kernels(int interaction);
-    template <>
-    cuda_kernels<float> builtin_cuda_kernels<float>(int);
-    template <>
-    cuda_kernels<double> builtin_cuda_kernels<double>(int);
+  /// The kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if nearfield
+  /// was built without CUDA.
+  template <class T>
+  NEARFIELD_API cuda_kernels<T> builtin_cuda_kernels(int interaction);
+  template <>
+  cuda_kernels<float> builtin_cuda_kernels<float>(int);
+  template <>
+  cuda_kernels<double> builtin_cuda_kernels<double>(int);
 
-    /// Defined by NEARFIELD_CUDA_KERNELS(K): if the linker does not find it, that line is missing.
-    template <class K, class T>
-    cuda_kernels<T> own_cuda_kernels();
-  }
+  /// Defined by NEARFIELD_CUDA_KERNELS(K): if the linker does not find it, that line is missing.
+  template <class K, class T>
+  cuda_kernels<T> own_cuda_kernels();
 }

@@ -150,7 +150,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
+    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(where, kernels.one_sided, k, box.job(k), points);
@@ -163,7 +163,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
+    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(where, kernels.mutual, k, box.job(k), points);
@@ -176,7 +176,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
+    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, Q{}, out};
     detail::set_views const sources{y, q, Out{}};
@@ -195,7 +195,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
                   "both sides must be views of one type, float or double");
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
+    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace nearfield
+namespace nearfield::detail
 {
   /// The register block of a P2P kernel: a pack of sources fills `registers` registers, and `targets`
   /// broadcast targets meet it before the next pack is loaded. A radial interaction may take `packs` packs in
@@ -20,6 +20,24 @@ namespace nearfield
     int packs;     ///< packs per pass, or 0
   };
 
+  /// The block of a kernel for several right-hand sides: `targets` matrices K(r) meet `sides` right-hand
+  /// sides, and the sums of all of them are in registers.
+  struct rhs_block
+  {
+    int targets; ///< targets of a block
+    int sides;   ///< right-hand sides that pass over their matrices at once
+  };
+
+  /// A block that computes a part of one large box.
+  struct gather_block
+  {
+    int threads; ///< threads of the block
+    int targets; ///< targets per thread
+  };
+}
+
+namespace nearfield
+{
   /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
   /// (32 KiB on Zen 3, 48 KiB on Zen 5) while all targets of the box pass over them.
   inline constexpr int panel_bytes = 24 * 1024;
@@ -44,7 +62,8 @@ namespace nearfield
   /// fastest of 1, 2 and 4 targets, 1 and 2 registers, and 0, 8 and 16 packs on a Zen 5 core with g++ 12.
   /// AVX2 and SSE2 seed two registers of doubles at once, so those come in pairs. Two passes pay if the map
   /// costs more than the root; of floats they take a run of terms_in_a_row.
-  constexpr register_block block_of(int register_bytes, int real_bytes, int n_out, bool mutual)
+  constexpr detail::register_block block_of(int register_bytes, int real_bytes, int n_out,
+                                            bool mutual)
   {
     bool const wide = register_bytes == 64;
     int const registers = real_bytes == 8 && !wide ? 2 : 1;
@@ -53,16 +72,8 @@ namespace nearfield
             real_bytes == 4 ? terms_in_a_row<float> : 8};
   }
 
-  /// The block of a kernel for several right-hand sides: `targets` matrices K(r) meet `sides` right-hand
-  /// sides, and the sums of all of them are in registers.
-  struct rhs_block
-  {
-    int targets; ///< targets of a block
-    int sides;   ///< right-hand sides that pass over their matrices at once
-  };
-
   /// That block for packs of `registers` registers.
-  constexpr rhs_block rhs_block_of(int register_bytes, int registers)
+  constexpr detail::rhs_block rhs_block_of(int register_bytes, int registers)
   {
     if (register_bytes < 16) return {1, 2};
     if (register_bytes == 64) return {4, 4};
@@ -103,14 +114,8 @@ namespace nearfield
   {
     return real_bytes == 4 && n_out == 1 ? 8 : 0;
   }
-  /// A block that computes a part of one large box.
-  struct gather_block
-  {
-    int threads; ///< threads of the block
-    int targets; ///< targets per thread
-  };
   /// That block for reals of real_bytes and n_out outputs.
-  constexpr gather_block gather_block_of_box(int real_bytes, int n_out)
+  constexpr detail::gather_block gather_block_of_box(int real_bytes, int n_out)
   {
     if (real_bytes == 4) return {n_out == 1 ? 256 : gather_threads, 4};
     return {gather_threads, n_out <= 4 ? 8 : 4};

@@ -27,7 +27,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// one if it declares `static constexpr bool has_cuda = true` and a .cu file contains
   /// NEARFIELD_CUDA_KERNELS(K).
   template <class K>
-  inline constexpr bool has_cuda_codelets = builtin_interaction<K> || requires
+  inline constexpr bool has_cuda_codelets = nearfield::detail::builtin_interaction<K> || requires
   {
     requires K::has_cuda;
   };
@@ -59,9 +59,9 @@ namespace nearfield::starpu::detail
   struct kernel_type : interaction_shape
   {
     /// throws nearfield::error if NEARFIELD_ISA names an instruction set that is not available
-    p2p_kernels<T> (*simd)();
-    p2p_kernels<T> (*scalar)();       ///< never throws
-    cuda_kernels<T> (*cuda)();        ///< null if there are none
+    nearfield::detail::p2p_kernels<T> (*simd)();
+    nearfield::detail::p2p_kernels<T> (*scalar)(); ///< never throws
+    nearfield::detail::cuda_kernels<T> (*cuda)();  ///< null if there are none
     kernel<T> const& (*by_default)(); ///< of K(); null if K is not default-constructible
     /// what a pair_cost of the K at k is of
     nearfield::detail::cost_subject (*subject)(void const* k, bool is_mutual,
@@ -110,10 +110,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       made.n_in = K::n_in;
       made.n_out = K::n_out;
       made.has_way_back = nearfield::detail::has_way_back<K>;
-      made.is_builtin = builtin_interaction<K>;
+      made.is_builtin = nearfield::detail::builtin_interaction<K>;
       made.has_cuda = has_cuda_codelets<K>;
       made.type = type_number(typeid(K));
-      made.own_isa = dispatched_interaction<K> ? "" : NEARFIELD_ISA_NAME;
+      made.own_isa = nearfield::detail::dispatched_interaction<K> ? "" : NEARFIELD_ISA_NAME;
       made.simd = []
       {
         return kernels_of<T, K>(nearfield::simd);
@@ -141,7 +141,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   };
 
   /// The type-erased form of an interaction, as the StarPU layer uses it.
-  template <kernel_real T, interaction K>
+  template <nearfield::detail::kernel_real T, interaction K>
   kernel<T> kernel_of(K const& k)
   {
     return kernel_maker<T, K>::make(k);

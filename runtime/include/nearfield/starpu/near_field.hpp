@@ -218,7 +218,7 @@ namespace nearfield::starpu::detail
 
 namespace nearfield::starpu
 {
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   class NEARFIELD_API near_field; // clang hides what its first declaration does not show
 
   /// The octree or quadtree of points that move. Their positions are data of your task graph, written by tasks of
@@ -240,7 +240,7 @@ namespace nearfield::starpu
   /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order
   /// and lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time
   /// may call its functions and submit() of its steps.
-  template <kernel_real T, int Dim>
+  template <nearfield::detail::kernel_real T, int Dim>
   class NEARFIELD_API moving_tree
   {
   public:
@@ -297,7 +297,7 @@ namespace nearfield::starpu
   /// them (starpu_memory_pin, starpu_malloc): positions, inputs, and outputs without `accumulate`. The values of a column
   /// must then follow one another and share no page with another column, and one call must pin them all, before the step
   /// is made and until it is gone. In other steps CPU workers gather the columns in the order of the tree.
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   class NEARFIELD_API near_field
   {
   public:
@@ -419,7 +419,7 @@ namespace nearfield::starpu
              Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Points that move.
-  template <kernel_real T, int Dim, interaction K>
+  template <nearfield::detail::kernel_real T, int Dim, interaction K>
   near_field(runtime const&, K const&, moving_tree<T, Dim> const&, column_handles const&,
              column_handles const&, step_options const& = {}) -> near_field<T>;
 

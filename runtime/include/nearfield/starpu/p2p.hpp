@@ -28,7 +28,7 @@ namespace nearfield::starpu
 
   /// The part of p2p<K, T> that does not depend on the type of the interaction: a function that takes a
   /// p2p_tasks<double>& accepts any interaction.
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   class NEARFIELD_API p2p_tasks
   {
   public:
@@ -109,7 +109,7 @@ namespace nearfield::starpu
   /// p2p.argument_size()` it uses this object's interaction and reports to this object, which must outlive it.
   /// For tasks of the insert functions, the destructor waits. Do not copy the codelets: they find their kernels
   /// by their address.
-  template <interaction K, kernel_real T>
+  template <interaction K, nearfield::detail::kernel_real T>
   class p2p : public p2p_tasks<T>
   {
   public:

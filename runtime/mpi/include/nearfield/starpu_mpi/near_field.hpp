@@ -83,7 +83,7 @@ namespace nearfield::starpu_mpi
   /// That goes for inputs, for results without `accumulate`, and for positions of the tree. The values of a column must
   /// follow one another and share no page with another column, and one call must pin them all, before the step is made
   /// and until it is gone.
-  template <kernel_real T>
+  template <nearfield::detail::kernel_real T>
   class NEARFIELD_API near_field : public starpu::near_field<T>
   {
   public:
@@ -119,7 +119,8 @@ namespace nearfield::starpu_mpi
   };
 
   /// One set of points or two, with one or several right-hand sides.
-  template <kernel_real T, int Dim, interaction K, columns_view Q, columns_view Out>
+  template <nearfield::detail::kernel_real T, int Dim, interaction K, columns_view Q,
+            columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
 
