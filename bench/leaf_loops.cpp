@@ -37,12 +37,15 @@ namespace bench
     struct records
     {
       using record = typename record_leaf<T>::record;
-      record* points;
+      record const* points;
+      T* phi;
       std::size_t n;
 
-      explicit records(record_leaf<T>& leaf) : points(leaf.points.data()), n(leaf.points.size()) {}
+      explicit records(record_leaf<T>& leaf)
+          : points(leaf.points.data()), phi(leaf.phi.data()), n(leaf.points.size())
+      {}
       [[nodiscard]] record const& at(std::size_t j) const { return points[j]; }
-      void add(std::size_t j, T value) const { points[j].phi += value; }
+      void add(std::size_t j, T value) const { phi[j] += value; }
     };
 
     /// Adds to point i of `a`, and in the mutual form to the points [begin, end) of `b`.

@@ -18,15 +18,16 @@ namespace bench
     std::vector<std::size_t> upper;      ///< those of them with a greater number
   };
 
-  /// Points of a leaf as records.
+  /// Points of a leaf as records, beside their sums: g++ 12 does not vectorise a loop over records of five.
   template <class T>
   struct record_leaf
   {
     struct record
     {
-      T x, y, z, q, phi;
+      T x, y, z, q;
     };
     std::vector<record> points;
+    std::vector<T> phi;
     std::vector<std::size_t> neighbours, upper;
   };
 

@@ -37,35 +37,20 @@ namespace
   template <class T>
   auto view(record_leaf<T>& leaf)
   {
-    std::size_t const n = leaf.points.size();
-    constexpr std::ptrdiff_t stride = sizeof(leaf.points[0]) / sizeof(T);
-    return nf::leaf{nf::matrix_columns<3>(&leaf.points[0].x, n, stride, 1),
-                    nf::matrix_columns<1>(&leaf.points[0].q, n, stride, 1),
-                    nf::matrix_columns<1>(&leaf.points[0].phi, n, stride, 1)};
+    auto const& points = leaf.points;
+    return nf::leaf{nf::matrix_columns<3>(&points[0].x, points.size(), 4, 1),
+                    nf::matrix_columns<1>(&points[0].q, points.size(), 4, 1), nf::soa{leaf.phi}};
   }
 
   template <class T>
   void add_point(column_leaf<T>& leaf, T x, T y, T z, T q)
   {
     leaf.x.push_back(x), leaf.y.push_back(y), leaf.z.push_back(z), leaf.q.push_back(q);
-    leaf.phi.push_back(0);
   }
   template <class T>
   void add_point(record_leaf<T>& leaf, T x, T y, T z, T q)
   {
-    leaf.points.push_back({x, y, z, q, 0});
-  }
-
-  template <class T>
-  void copy_sums(column_leaf<T>& leaf, T* phi)
-  {
-    std::copy(leaf.phi.begin(), leaf.phi.end(), phi);
-    std::fill(leaf.phi.begin(), leaf.phi.end(), T(0));
-  }
-  template <class T>
-  void copy_sums(record_leaf<T>& leaf, T* phi)
-  {
-    for (auto& point : leaf.points) *phi++ = std::exchange(point.phi, T(0));
+    leaf.points.push_back({x, y, z, q});
   }
 
   /// Points in the order of their leaves, width^3 of them and none empty, and the leaves that touch.
@@ -123,6 +108,7 @@ namespace
       {
         for (std::size_t i = first[l]; i < first[l + 1]; ++i)
           add_point(made[l], x[i], y[i], z[i], q[i]);
+        made[l].phi.resize(first[l + 1] - first[l]);
         made[l].neighbours = neighbours[l];
         auto const upper = std::upper_bound(neighbours[l].begin(), neighbours[l].end(), l);
         made[l].upper.assign(upper, neighbours[l].end());
@@ -236,9 +222,9 @@ namespace
         },
         [&]
         {
-          std::vector<T> phi(n_points);
-          for (std::size_t l = 0; l < leaves.size(); ++l)
-            copy_sums(leaves[l], phi.data() + points.first[l]);
+          std::vector<T> phi;
+          for (Leaf& leaf : leaves)
+            for (T& sum : leaf.phi) phi.push_back(std::exchange(sum, T(0)));
           return phi;
         });
   }
