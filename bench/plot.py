@@ -110,7 +110,7 @@ def main():
             else:
                 figure[0].write_bytes(figure[1])
                 print(f"{figure[0]}: written")
-    if not (results.own_files and files):
+    if skipped and not (results.own_files and files):
         print("\n".join(skipped))
     if results.own_files:
         sys.exit(0 if files else 1)
