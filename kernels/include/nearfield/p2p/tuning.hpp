@@ -230,9 +230,8 @@ namespace nearfield::detail
     bool plans_groups = false; ///< in each call, for threads
   };
 
-  /// The form wanted or, if that is automatic, the faster one of those there are by the mean size of leaves, as
-  /// cpu_mutual_least_points() and cuda_mutual_pays() say; on CPUs mutual if the size is not known. Throws nearfield::error
-  /// for form mutual where there is none.
+  /// The form wanted or, if that is automatic, the faster one by cpu_mutual_least_points() or cuda_mutual_pays(); mutual
+  /// on CPUs if the size of leaves is not known. Throws nearfield::error for form mutual where there is none.
   NEARFIELD_API pair_form choose_form(char const* function, pair_form wanted, backend where,
                                       form_case const& of);
 }
