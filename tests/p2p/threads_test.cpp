@@ -282,7 +282,7 @@ namespace nearfield::test
     backwards on(4);
     auto const run = [&](auto const& where)
     {
-      near_field(where, one_over_r<>(), boxes(offsets), interaction_list{own, offsets, ranges, {}},
+      near_field(where, one_over_r<>(), boxes{offsets}, interaction_list{own, offsets, ranges, {}},
                  interleaved<3>(x), soa{q}, soa{out}, {.form = pair_form::mutual});
     };
     EXPECT_NO_THROW(run(simd.with(on)));
