@@ -5,24 +5,24 @@ using namespace nearfield::test;
 
 namespace
 {
-  std::string const good = "x,y,z,q\n0,0,0,1\n1,0,0,2\n0,1,0,-1\n";
+  std::string const three_points = "x,y,z,q\n0,0,0,1\n1,0,0,2\n0,1,0,-1\n";
 }
 
 TEST(file_names, output_is_input_through_a_link)
 {
   temporary_folder const folder;
-  write_text(folder / "a.csv", good);
+  write_text(folder / "a.csv", three_points);
   std::filesystem::create_symlink(folder / "a.csv", folder / "link.csv");
   expect_refusal(
       run_program({"run", (folder / "a.csv").string(), "--output", (folder / "link.csv").string()}),
       "--output: .*link.csv");
-  EXPECT_EQ(read_text(folder / "a.csv"), good);
+  EXPECT_EQ(read_text(folder / "a.csv"), three_points);
 }
 
 TEST(file_names, one_output_is_another_through_a_link)
 {
   temporary_folder const folder;
-  write_text(folder / "a.csv", good);
+  write_text(folder / "a.csv", three_points);
   std::filesystem::create_symlink("b.csv", folder / "link.json"); // which is not there yet
   expect_refusal(
       run_program({"run", (folder / "a.csv").string(), "--output", (folder / "b.csv").string(),
@@ -33,7 +33,7 @@ TEST(file_names, one_output_is_another_through_a_link)
 TEST(file_names, a_link_to_itself)
 {
   temporary_folder const folder;
-  write_text(folder / "a.csv", good);
+  write_text(folder / "a.csv", three_points);
   std::filesystem::create_symlink("link.csv", folder / "link.csv");
   auto const link = (folder / "link.csv").string(), file = (folder / "a.csv").string();
   expect_refusal(run_program({"run", file, "--output", link}), "link.csv: .*symbolic links");
@@ -44,7 +44,7 @@ TEST(file_names, names_relative_to_a_working_directory_that_is_gone)
 {
   temporary_folder const folder;
   auto const file = (folder / "a.csv").string(), gone = (folder / "gone").string();
-  write_text(file, good);
+  write_text(file, three_points);
   auto const in_gone = [&](std::string const& arguments)
   {
     return run_in_shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
