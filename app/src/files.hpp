@@ -14,7 +14,7 @@
 
 namespace nearfield::app
 {
-  using nearfield::detail::io::atomic_file;
+  using nearfield::detail::atomic_file;
 
   /// Whether both names lead to the same file, directly or through links, existing or not.
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)

@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace nearfield::detail::io
+namespace nearfield::detail
 {
   namespace
   {
     [[noreturn]] void fail(std::filesystem::path const& target, std::string const& what)
     {
-      throw error(printable(target.string()) + ": cannot be written: " + what, error_kind::file);
+      throw error(io::printable(target.string()) + ": cannot be written: " + what,
+                  error_kind::file);
     }
 
     [[noreturn]] void fail(std::filesystem::path const& target)
@@ -34,7 +35,7 @@ namespace nearfield::detail::io
       if (target == "/dev/stderr") return STDERR_FILENO;
       auto const folder = target.parent_path();
       if (folder != "/dev/fd" && folder != "/proc/self/fd") return -1;
-      auto const number = integer_in(target.filename().string()).value_or(-1);
+      auto const number = io::integer_in(target.filename().string()).value_or(-1);
       bool const is_good = number >= 0 && number <= std::numeric_limits<int>::max();
       return is_good ? static_cast<int>(number) : -1;
     }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-namespace nearfield::detail::io
+namespace nearfield::detail
 {
   /// A file that appears under its name only when it is complete.
   ///

@@ -272,7 +272,7 @@ namespace nearfield
   {
     auto const format = formatter_for(path);
     // opened first, so that an unwritable path fails before the work is done
-    atomic_file file(path);
+    detail::atomic_file file(path);
     file.write(format(points, options));
     file.commit();
   }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 using namespace nearfield;
-using nearfield::detail::io::atomic_file;
+using nearfield::detail::atomic_file;
 using namespace nearfield::test;
 
 namespace
