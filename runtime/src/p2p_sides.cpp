@@ -121,9 +121,11 @@ namespace nearfield::starpu::detail
     {
       side& of = sides_[form_.roles[r].of];
       for (std::size_t c = 0; c < n_columns(form_.roles[r]); ++c)
-        of.columns[form_.roles[r].what].push_back(
-            is_packed_ ? static_cast<T*>(of_roles[r][0].first) + c * of.n
-                       : static_cast<T*>(of_roles[r][c].first));
+      {
+        T* const first = static_cast<T*>(of_roles[r][is_packed_ ? 0 : c].first);
+        // data that StarPU has not allocated yet have no address
+        of.columns[form_.roles[r].what].push_back(is_packed_ && first ? first + c * of.n : first);
+      }
     }
   }
 

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <ranges>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace nearfield::test
@@ -47,5 +52,18 @@ namespace nearfield::test
     EXPECT_NE(range, (source_range{1, 2, 0, 1}));
     EXPECT_NE(range, (source_range{1, 3}));
     EXPECT_NE(range, (source_range{0, 2}));
+  }
+
+  TEST(kept_span, takes_what_outlives_it)
+  {
+    using span_type = kept_span<int const>;
+    static_assert(std::is_constructible_v<span_type, std::vector<int>&>);
+    static_assert(std::is_constructible_v<span_type, std::span<int>>);
+    static_assert(std::is_constructible_v<span_type, std::span<int, 3>>);
+    static_assert(!std::is_constructible_v<span_type, std::vector<int>>);
+    static_assert(!std::is_constructible_v<span_type, std::array<int, 3>>);
+    static_assert(std::ranges::view<span_type> && std::ranges::borrowed_range<span_type>);
+    std::vector<int> const values{3, 1, 2};
+    EXPECT_EQ(&*std::ranges::find(span_type(values), 1), &values[1]);
   }
 }

@@ -90,7 +90,7 @@ namespace nearfield::tbfmm
     /// nothing if K is singular. FarField must name its space system SpaceIndexType, as TBFMM's kernels
     /// do. In a periodic one neighbours are met at their images, and the first argument of FarField's constructor must
     /// make a SpaceIndexType, as TBFMM's configuration of space does. The operators throw nearfield::error for a null
-    /// column of a leaf that is not empty, and for a leaf that is its own neighbour.
+    /// column of a leaf that is not empty, and for a leaf that is its own neighbour, other than through a period.
     template <class FarField, interaction K, results Results = results::in_order>
     class kernel : public detail::with_space<FarField>
     {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace nearfield
 {
@@ -26,10 +28,13 @@ namespace nearfield
     constexpr kept_span(std::span<T> const& of) : std::span<T>(of) {} // NOLINT
     /// From pointer and size.
     constexpr kept_span(T* first, std::size_t n) : std::span<T>(first, n) {}
-    /// From a container that has a name.
-    template <class Container>
-    requires std::convertible_to<Container&, std::span<T>>
-    constexpr kept_span(Container& from) : std::span<T>(from) {} // NOLINT
+    /// From a container that has a name, or a view.
+    template <class Range>
+    requires(std::ranges::borrowed_range<Range>&& std::convertible_to<Range, std::span<T>> &&
+             !std::same_as<std::remove_cvref_t<Range>, kept_span>) //
+        constexpr kept_span(Range&& from)                          // NOLINT
+        : std::span<T>(std::forward<Range>(from))
+    {}
     /// Deleted: the temporary ends before the span.
     template <class Container>
     requires(!std::ranges::borrowed_range<Container> &&
@@ -37,7 +42,15 @@ namespace nearfield
         kept_span(Container&& give_the_container_a_name)
     = delete;
   };
+}
 
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<nearfield::kept_span<T>> = true;
+template <class T>
+inline constexpr bool std::ranges::enable_view<nearfield::kept_span<T>> = true;
+
+namespace nearfield
+{
   /// Consecutive source points [begin, end) that one target box meets.
   struct source_range
   {

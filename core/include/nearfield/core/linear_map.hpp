@@ -129,6 +129,7 @@ namespace nearfield
     V c;         ///< the factor of r
     vec<V, D> r; ///< as it was given to K
 
+    radial() = default;
     /// {c, r}
     NEARFIELD_FN constexpr radial(detail::as_value<V> const& factor, vec<V, D> const& given)
         : c(factor.value), r(given)
@@ -152,6 +153,7 @@ namespace nearfield
     V c;         ///< a c is the factor of r
     vec<V, D> r; ///< as it was given to K
 
+    value_radial() = default;
     /// {a, c, r}
     NEARFIELD_FN constexpr value_radial(detail::as_value<V> const& value,
                                         detail::as_value<V> const& factor, vec<V, D> const& given)
@@ -185,6 +187,7 @@ namespace nearfield
     V b;         ///< the factor of r r^T
     vec<V, D> r; ///< as it was given to K
 
+    isotropic() = default;
     /// {c, a, b, r}
     NEARFIELD_FN constexpr isotropic(detail::as_value<V> const& factor,
                                      detail::as_value<V> const& of_identity,

@@ -238,7 +238,7 @@ namespace nearfield
   /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
   /// .csv, .vtu (ParaView), .xyz (extended XYZ).
   ///
-  /// The file appears under its name only when it is complete . Outputs may be nan, inf or
+  /// The file appears under its name only when it is complete. Outputs may be nan, inf or
   /// -inf; text files spell them so, and read_points reads them back. Throws nearfield::error if the points
   /// fail check(), a value or the box of an FMA file exceeds the range of the precision, an FMA file would have
   /// more than 4096 columns, or velocities or masses, the extension is unknown, or the file cannot be written.

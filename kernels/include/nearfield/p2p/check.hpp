@@ -319,7 +319,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   requires detail::wrong_views<4, Views...>
   void p2p_outer(Where const&, K const&, Views const&...)
   {
-    static_assert(detail::are_views<Views...>, "give views: soa{x, y, z}, soa{q}, soa{out}");
+    static_assert(detail::are_views<Views...>,
+                  "give views: soa{x, y, z}, soa{q}, soa{out}; or, on one thread, a range of "
+                  "nearfield::leaf (nearfield/p2p/leaf.hpp)");
     static_assert(detail::are_enough<4, Views...>, "p2p_outer takes x, y, q and out");
   }
 

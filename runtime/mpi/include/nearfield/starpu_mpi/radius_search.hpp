@@ -81,7 +81,7 @@ namespace nearfield::starpu_mpi
     /// What was asked for.
     [[nodiscard]] options_type const& options() const { return parts_.options; }
     /// The grid of the cells of all points.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const { return parts_.grid; }
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const& { return parts_.grid; }
     /// The keys at which the ranges of ranks begin, and the end of the last. The key of a cell has the bits of its
     /// indices in turn, that of the last axis lowest.
     [[nodiscard]] std::span<std::uint64_t const> cuts() const& { return parts_.cuts; }
@@ -118,6 +118,7 @@ namespace nearfield::starpu_mpi
 
     /// \cond
     // deleted: of a temporary, they would outlive what they refer to
+    void grid() const&& = delete;          // give the object a name
     void cuts() const&& = delete;          // give the object a name
     void numbers() const&& = delete;       // give the object a name
     void positions() const&& = delete;     // give the object a name
