@@ -44,10 +44,12 @@ namespace nearfield
   };
 }
 
+/// \cond
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<nearfield::kept_span<T>> = true;
 template <class T>
 inline constexpr bool std::ranges::enable_view<nearfield::kept_span<T>> = true;
+/// \endcond
 
 namespace nearfield
 {
