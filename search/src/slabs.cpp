@@ -203,7 +203,10 @@ namespace nearfield::detail
   template <class T, int Dim>
   void slab_search<T, Dim>::write_sorted(to_coo const& what, coo<T, Dim>& result) const
   {
+    using geometry = pair_geometry<T, Dim>;
     csr<T, Dim> list;
+    list.columns = std::move(result.j); // their memory serves again
+    static_cast<geometry&>(list) = std::move(static_cast<geometry&>(result));
     to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
     if (which_ == pairs::full)
       write(as_rows, list);
@@ -234,8 +237,7 @@ namespace nearfield::detail
                            static_cast<index_type>(i));
              });
     result.j = std::move(list.columns);
-    static_cast<pair_geometry<T, Dim>&>(result) =
-        std::move(static_cast<pair_geometry<T, Dim>&>(list));
+    static_cast<geometry&>(result) = std::move(static_cast<geometry&>(list));
   }
 
   namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <stdexcept>
@@ -27,6 +28,25 @@ namespace nearfield::test
       EXPECT_EQ(2 * pairs_found.size(), both_ways);
       EXPECT_EQ(rows_found.columns.size(), both_ways);
       EXPECT_EQ(rows_found.size(), x->size());
+    }
+  }
+
+  TEST(radius_search, writes_sorted_lists_into_the_memory_of_earlier_ones)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 400);
+    cell_list<double, 3> const cells(x.view(), 0.2);
+    for (pairs const which : {pairs::half, pairs::full})
+    {
+      to_coo const what{.which = which, .sorted = true, .distances = true};
+      coo<double, 3> list;
+      radius_search(simd, cells, what, list);
+      auto const* const j = list.j.data();
+      auto const* const r2 = list.r2.data();
+      std::vector<index_type> const before(list.j.begin(), list.j.end());
+      radius_search(simd, cells, what, list);
+      EXPECT_EQ(list.j.data(), j);
+      EXPECT_EQ(list.r2.data(), r2);
+      EXPECT_TRUE(std::ranges::equal(list.j, before));
     }
   }
 
