@@ -46,6 +46,12 @@ namespace nearfield::tbfmm
     {
     public:
       using FarField::FarField;
+
+      template <class... Arguments>
+      [[nodiscard]] static std::array<double, 3> shift_at(Arguments const&...)
+      {
+        return {};
+      }
     };
     template <class FarField>
     class with_space<FarField, true> : public FarField
@@ -57,10 +63,13 @@ namespace nearfield::tbfmm
       {}
 
       /// What moves a neighbour to the place where the targets meet it: number `position` of those around their leaf.
-      template <class Leaf>
-      [[nodiscard]] std::array<double, 3> shift_at(Leaf const& targets, long position) const
+      template <class Leaf, class... Position>
+      [[nodiscard]] std::array<double, 3> shift_at(Leaf const& targets, Position... position) const
       {
-        auto const place = space_.getRelativePosFromNeighborIndex(position);
+        static_assert(sizeof...(Position) == 1,
+                      "this version of TBFMM does not pass the position of a neighbour, which a "
+                      "periodic space needs");
+        auto const place = space_.getRelativePosFromNeighborIndex(position...);
         auto const& widths = space_.getConfiguration().getBoxWidths();
         auto const n = static_cast<long>(space_.getBoxLimitAtLeafLevel());
         std::array<double, 3> shift{};
@@ -95,7 +104,6 @@ namespace nearfield::tbfmm
     class kernel : public detail::with_space<FarField>
     {
       using base = detail::with_space<FarField>;
-      static constexpr bool is_periodic = detail::is_periodic<FarField>();
       static_assert(Results == results::in_order || (K::n_in == 1 && K::n_out == 1 + K::dim),
                     "force_then_value needs one input, and a value and a gradient as outputs");
 
@@ -123,7 +131,7 @@ namespace nearfield::tbfmm
         into(std::array{receiver<Data>{targets, x_held}, receiver<Data>{neighbours, y_held}},
              [&](auto const& x_out, auto const& y_out)
              {
-               auto const shift = shift_at(target, position...);
+               auto const shift = this->shift_at(target, position...);
                if (shift != std::array<double, 3>{})
                  meet_image(leaf{x, x_q, x_out}, leaf{y, y_q, y_out, shift});
                else if constexpr (nearfield::detail::has_way_back<K>)
@@ -148,7 +156,7 @@ namespace nearfield::tbfmm
              [&](auto const& out)
              {
                auto const q = inputs(sources, n_sources);
-               auto const shift = shift_at(target, position...);
+               auto const shift = this->shift_at(target, position...);
                if (shift != std::array<double, 3>{})
                  p2p_outer(simd, interaction(), x, std::array{leaf{y, q, shift}}, out);
                else
@@ -187,21 +195,6 @@ namespace nearfield::tbfmm
       }
 
     private:
-      template <class Leaf, class... Position>
-      std::array<double, 3> shift_at([[maybe_unused]] Leaf const& target,
-                                     Position... position) const
-      {
-        if constexpr (is_periodic)
-        {
-          static_assert(sizeof...(Position) == 1,
-                        "this version of TBFMM does not pass the position of a neighbour, which a "
-                        "periodic space needs");
-          return base::shift_at(target, position...);
-        }
-        else
-          return {};
-      }
-
       /// Both directions of two leaves, one of which is an image.
       template <class Target, class Image>
       void meet_image(Target const& target, Image const& image) const
