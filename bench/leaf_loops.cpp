@@ -1,13 +1,7 @@
 #include "leaf_loops.hpp"
+#include "plain_loop.hpp"
 
 #include <cmath>
-
-// Sources do not overlap targets.
-#if defined(__clang__)
-#define NEARFIELD_PLAIN_LOOP
-#else
-#define NEARFIELD_PLAIN_LOOP _Pragma("GCC ivdep")
-#endif
 
 namespace bench
 {

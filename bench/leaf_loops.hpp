@@ -18,7 +18,7 @@ namespace bench
     std::vector<std::size_t> upper;      ///< those of them with a greater number
   };
 
-  /// Points of a leaf as records, beside their sums: g++ 12 does not vectorise a loop over records of five.
+  /// A leaf with its points as records. Sums are apart: with five members g++ 12 does not vectorise the loop.
   template <class T>
   struct record_leaf
   {
@@ -31,7 +31,7 @@ namespace bench
     std::vector<std::size_t> neighbours, upper;
   };
 
-  /// Adds to phi of all leaves what they and their neighbours give.
+  /// Adds to the phi of each leaf the sums over the leaf itself and over its neighbours.
   void plain_leaves(std::vector<column_leaf<float>>& leaves, bool mutual);
   void plain_leaves(std::vector<column_leaf<double>>& leaves, bool mutual);
   void plain_leaves(std::vector<record_leaf<float>>& leaves, bool mutual);

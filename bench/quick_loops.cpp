@@ -1,15 +1,9 @@
+#include "plain_loop.hpp"
 #include "quick.hpp"
 
 #include <nearfield/p2p/pair.hpp>
 
 #include <cstddef>
-
-// Sources do not overlap. clang compares addresses at run time; a pragma would make it complain of exp and log.
-#if defined(__clang__)
-#define NEARFIELD_PLAIN_LOOP
-#else
-#define NEARFIELD_PLAIN_LOOP _Pragma("GCC ivdep")
-#endif
 
 namespace bench
 {
