@@ -48,7 +48,7 @@ namespace nearfield::app
 
       explicit output(std::filesystem::path const& p) : path(p), file(p) {}
     };
-    /// The file of a rank, which goes again if the files of others do not come to be.
+    /// The file of a rank. It is removed if another rank fails to write its own.
     struct piece : output
     {
       bool is_alone = false; ///< it has its name, and others do not
