@@ -53,14 +53,33 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                 std::to_string(size) + " values");
   }
 
+  /// The memory from the first value of a view to its last; not of a view without points.
+  struct extent
+  {
+    std::uintptr_t begin, end;
+  };
+  template <class View>
+  [[gnu::always_inline]] inline extent extent_of(View const& view)
+  {
+    auto const& columns = pointers_of(view);
+    extent all{std::numeric_limits<std::uintptr_t>::max(), 0};
+    for (int c = 0; c < width_of(view); ++c)
+    {
+      auto const at = reinterpret_cast<std::uintptr_t>(columns[c]);
+      all = {std::min(all.begin, at), std::max(all.end, at)};
+    }
+    auto const last = (view.size() - 1) * static_cast<std::size_t>(stride_of(view));
+    all.end += (last + 1) * sizeof(*columns[0]);
+    return all;
+  }
+
   /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column.
   template <class View>
   [[gnu::always_inline]] inline void check_view(char const* function, char const* argument,
                                                 View const& view, std::size_t expected)
   {
     auto const& columns = pointers_of(view);
-    bool has_null = false;
-    for (int c = 0; c < width_of(view); ++c) has_null |= columns[c] == nullptr;
+    bool const has_null = extent_of(view).begin == 0;
     bool const wrong_size =
         view.size() != expected || view.size() > std::numeric_limits<index_type>::max();
     if (!wrong_size && !(has_null && expected > 0)) return;
@@ -140,24 +159,56 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give each output its own memory");
   }
 
-  /// The memory from the first value of a view to its last; not of a view without points.
-  struct extent
+  /// Whether an output column may share memory with a column of `other`; for columns without strides, whether it does.
+  template <class Out, class View>
+  [[gnu::always_inline]] inline bool column_shares(Out const& out, View const& other)
   {
-    std::uintptr_t begin, end;
-  };
-  template <class View>
-  [[gnu::always_inline]] inline extent extent_of(View const& view)
-  {
-    auto const& columns = pointers_of(view);
-    extent all{std::numeric_limits<std::uintptr_t>::max(), 0};
-    for (int c = 0; c < width_of(view); ++c)
+    extent const a = extent_of(out), b = extent_of(other);
+    bool const meet = (a.begin < b.end) & (b.begin < a.end);
+    if constexpr (is_strided<Out> || is_strided<View>)
+      return out.size() > 0 && other.size() > 0 && meet;
+    else
     {
-      auto const at = reinterpret_cast<std::uintptr_t>(columns[c]);
-      all = {std::min(all.begin, at), std::max(all.end, at)};
+      // overlap() of all columns in one comparison
+      std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
+      std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
+      if (meet)
+        for (int c = 0; c < width_of(out); ++c)
+          for (int o = 0; o < width_of(other); ++o)
+            nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
+      return nearest < out.size() * sizeof(*out[0]) + last_of_other;
     }
-    auto const last = (view.size() - 1) * static_cast<std::size_t>(stride_of(view));
-    all.end += (last + 1) * sizeof(*columns[0]);
-    return all;
+  }
+
+  /// Whether two output columns may share memory.
+  template <class Out>
+  [[gnu::always_inline]] inline bool columns_share(Out const& out)
+  {
+    if constexpr (is_strided<Out>)
+    {
+      bool shared = false;
+      for (int c = 0; c < width_of(out); ++c)
+        for (int o = c + 1; o < width_of(out); ++o)
+          shared |= overlap(column_of(out, c), out.size(), column_of(out, o), out.size());
+      return shared;
+    }
+    else
+    {
+      std::size_t const last = out.size() * sizeof(*out[0]) - 1;
+      std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
+      for (int c = 0; c < width_of(out); ++c)
+        for (int o = c + 1; o < width_of(out); ++o)
+          nearest = std::min(nearest, distance(out[c], out[o]) + last);
+      return nearest < 2 * last + 1;
+    }
+  }
+
+  /// Whether an output column may share memory with another one or one of `others`. One branch for all of them: after
+  /// each call that may throw, pointers would be loaded anew.
+  template <class Out, class... Views>
+  [[gnu::always_inline]] inline bool may_share(Out const& out, Views const&... others)
+  {
+    return (column_shares(out, others) | ... | columns_share(out));
   }
 
   /// Throws nearfield::error if an output column shares memory with a column of `other`.
@@ -165,40 +216,40 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_apart(char const* function, Out const& out,
                                                  char const* argument, View const& other)
   {
-    if constexpr (is_strided<Out> || is_strided<View>)
-    {
-      if (out.size() == 0 || other.size() == 0) return;
-      extent const a = extent_of(out), b = extent_of(other);
-      if (a.begin < b.end && b.begin < a.end) refuse_overlap(function, out, argument, other);
-    }
-    else
-    {
-      // overlap() of all columns in one comparison
-      std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
-      std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
-      for (int c = 0; c < width_of(out); ++c)
-        for (int o = 0; o < width_of(other); ++o)
-          nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
-      if (nearest < out.size() * sizeof(*out[0]) + last_of_other)
-        refuse_overlap(function, out, argument, other);
-    }
+    if (column_shares(out, other)) refuse_overlap(function, out, argument, other);
   }
 
-  /// Says which output columns share memory.
-  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_outputs(char const* function, int a,
-                                                                    int b)
+  /// Says which two output columns share memory, if any do.
+  template <class Out>
+  [[gnu::cold, gnu::noinline]] void refuse_columns(char const* function, Out const& out)
   {
-    throw error(std::string(function) + ": output columns " + std::to_string(a) + " and " +
-                std::to_string(b) + " overlap; give each output its own memory");
+    for (int c = 0; c < width_of(out); ++c)
+      for (int o = c + 1; o < width_of(out); ++o)
+        if (overlap(column_of(out, c), out.size(), column_of(out, o), out.size()))
+          throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
+                      std::to_string(o) + " overlap; give each output its own memory");
   }
 
   /// Throws nearfield::error if two output columns share memory.
   template <class Out>
-  void check_columns_apart(char const* function, Out const& out)
+  [[gnu::always_inline]] inline void check_columns_apart(char const* function, Out const& out)
   {
-    for (int c = 0; c < width_of(out); ++c)
-      for (int o = c + 1; o < width_of(out); ++o)
-        if (overlap(out[c], out.size(), out[o], out.size())) refuse_outputs(function, c, o);
+    if (columns_share(out)) refuse_columns(function, out);
+  }
+
+  /// Says what an output column shares memory with, if it does. `others`: a name before each view.
+  template <class Out, class... Others>
+  [[gnu::cold, gnu::noinline]] void refuse_shared(char const* function, Out const& out,
+                                                  Others const&... others)
+  {
+    auto const refuse = [&](auto const& self, char const* name, auto const& view,
+                            auto const&... rest) -> void
+    {
+      refuse_overlap(function, out, name, view);
+      if constexpr (sizeof...(rest) > 0) self(self, rest...);
+    };
+    refuse(refuse, others...);
+    refuse_columns(function, out);
   }
 
   /// Checks the views of one set. All back-ends call this and the next two, which throw nearfield::error for
@@ -210,9 +261,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "x", x, x.size());
     check_view(function, "q", q, x.size());
     check_view(function, "out", out, x.size());
-    check_apart(function, out, "x", x);
-    check_apart(function, out, "q", q);
-    check_columns_apart(function, out);
+    if (may_share(out, x, q)) [[unlikely]]
+      refuse_shared(function, out, "x", x, "q", q);
   }
 
   /// Checks the views of targets x and of sources y with inputs q.
@@ -224,10 +274,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "q", q, y.size());
     check_view(function, "out", out, x.size());
-    check_apart(function, out, "x", x);
-    check_apart(function, out, "y", y);
-    check_apart(function, out, "q", q);
-    check_columns_apart(function, out);
+    if (may_share(out, x, y, q)) [[unlikely]]
+      refuse_shared(function, out, "x", x, "y", y, "q", q);
   }
 
   /// Checks the views of two sets that both give and receive.
@@ -242,17 +290,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "y_q", y_q, y.size());
     check_view(function, "y_out", y_out, y.size());
-    auto const check = [&](auto const& out)
+    if (may_share(x_out, x, x_q, y, y_q, y_out) | may_share(y_out, x, x_q, y, y_q)) [[unlikely]]
     {
-      check_apart(function, out, "x", x);
-      check_apart(function, out, "x_q", x_q);
-      check_apart(function, out, "y", y);
-      check_apart(function, out, "y_q", y_q);
-      check_columns_apart(function, out);
-    };
-    check(x_out);
-    check(y_out);
-    check_apart(function, x_out, "y_out", y_out);
+      refuse_shared(function, x_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q, "y_out", y_out);
+      refuse_shared(function, y_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q);
+    }
   }
 
   /// The number of right-hand sides of q. Unless the outputs have as many it does not compile or, if a number of
