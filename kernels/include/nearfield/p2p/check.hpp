@@ -159,20 +159,26 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give each output its own memory");
   }
 
+  template <class A, class B>
+  [[gnu::always_inline]] inline bool extents_meet(A const& a, B const& b)
+  {
+    extent const of_a = extent_of(a), of_b = extent_of(b);
+    return (of_a.begin < of_b.end) & (of_b.begin < of_a.end);
+  }
+
   /// Whether an output column may share memory with a column of `other`; for columns without strides, whether it does.
   template <class Out, class View>
   [[gnu::always_inline]] inline bool column_shares(Out const& out, View const& other)
   {
-    extent const a = extent_of(out), b = extent_of(other);
-    bool const meet = (a.begin < b.end) & (b.begin < a.end);
     if constexpr (is_strided<Out> || is_strided<View>)
-      return out.size() > 0 && other.size() > 0 && meet;
+      return out.size() > 0 && other.size() > 0 && extents_meet(out, other);
     else
     {
       // overlap() of all columns in one comparison
       std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
       std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
-      if (meet)
+      constexpr int few = 4; // cheaper than the extents of both
+      if (width_of(out) * width_of(other) <= few || extents_meet(out, other))
         for (int c = 0; c < width_of(out); ++c)
           for (int o = 0; o < width_of(other); ++o)
             nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);

@@ -81,6 +81,40 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (index_type i = 0; i < count; ++i) to[i] = from[c][(first + i) * stride];
   }
 
+  template <class V>
+  concept transposes_four = requires
+  {
+    requires math<V>::transposes;
+  };
+
+  /// The first `count` points of Dim columns with one stride and of NIn with another: all in one loop, as above.
+  template <class V, int Dim, int NIn>
+  [[gnu::noinline]] void read_points(real_of<V>* const* to, real_of<V> const* const* from,
+                                     std::ptrdiff_t stride_x, std::ptrdiff_t stride_q,
+                                     index_type count) noexcept
+  {
+    if constexpr (Dim + NIn == 4 && transposes_four<V>)
+    {
+      bool const are_records = stride_x == stride_q && from[1] == from[0] + 1 &&
+                               from[2] == from[0] + 2 && from[3] == from[0] + 3;
+      if (are_records && count >= 4)
+      {
+        for (index_type j = 0; j + 4 < count; j += 4)
+          math<V>::transpose_four(from[0] + j * stride_x, stride_x, to, j);
+        index_type const j = count - 4;
+        return math<V>::transpose_four(from[0] + j * stride_x, stride_x, to, j);
+      }
+    }
+    NEARFIELD_NO_UNROLL
+    for (index_type j = 0; j < count; ++j)
+    {
+      NEARFIELD_UNROLL
+      for (int d = 0; d < Dim; ++d) to[d][j] = from[d][j * stride_x];
+      NEARFIELD_UNROLL
+      for (int i = 0; i < NIn; ++i) to[Dim + i][j] = from[Dim + i][j * stride_q];
+    }
+  }
+
   /// The way back.
   template <class V>
   [[gnu::noinline]] void write_strided(real_of<V>* const* to, std::ptrdiff_t stride,
@@ -189,14 +223,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     real_of<V> copy[most_packs * math<V>::width];
     real_of<V>* to = column + piece.begin;
     index_type const count = static_cast<index_type>(piece.count);
-    if (job.strides != nullptr)
+    std::ptrdiff_t const stride = strides_of(job).source_out;
+    if (stride != 1)
     {
       to = copy;
-      read_strided<V>(copy, 0, 1, &column, job.strides->source_out, piece.begin, count);
+      read_strided<V>(copy, 0, 1, &column, stride, piece.begin, count);
     }
     add_scaled<V>(to, sums + piece.at, piece.count, scale);
-    if (job.strides != nullptr)
-      write_strided<V>(&column, job.strides->source_out, piece.begin, count, 1, copy, 0);
+    if (stride != 1) write_strided<V>(&column, stride, piece.begin, count, 1, copy, 0);
   }
 
   /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
@@ -239,29 +273,35 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type const count = length < room ? length : room;
       T const* const* const source_x = job.source_x + range.set * Dim;
       T const* const* const source_q = job.source_q + range.set * NIn;
-      if (job.strides != nullptr)
+      auto const find = [&](T const** from, T** to, p2p_strides const& strides)
+          __attribute__((always_inline))
       {
-        read_strided<V>(x[0] + size, capacity + width, Dim, source_x, job.strides->source_x,
-                        range.begin, count);
-        read_strided<V>(q[0] + size, capacity + width, NIn, source_q, job.strides->source_q,
-                        range.begin, count);
-      }
-      else
-      {
-        T const* from[Dim + NIn];
-        T* to[Dim + NIn];
         NEARFIELD_UNROLL
         for (int d = 0; d < Dim; ++d)
         {
-          from[d] = source_x[d] + range.begin;
+          from[d] = source_x[d] + range.begin * strides.source_x;
           to[d] = x[d] + size;
         }
         NEARFIELD_UNROLL
         for (int i = 0; i < NIn; ++i)
         {
-          from[Dim + i] = source_q[i] + range.begin;
+          from[Dim + i] = source_q[i] + range.begin * strides.source_q;
           to[Dim + i] = q[i] + size;
         }
+      };
+      // arrays of their own: those that a function takes are in memory
+      if (job.strides != nullptr)
+      {
+        T const* from[Dim + NIn];
+        T* to[Dim + NIn];
+        find(from, to, *job.strides);
+        read_points<V, Dim, NIn>(to, from, job.strides->source_x, job.strides->source_q, count);
+      }
+      else
+      {
+        T const* from[Dim + NIn];
+        T* to[Dim + NIn];
+        find(from, to, {});
         copy_columns<V, Dim + NIn>(to, from, count);
       }
       if (range.shift != 0)

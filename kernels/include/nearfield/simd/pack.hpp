@@ -5,6 +5,7 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include <cstddef>
 #include <type_traits>
 
 namespace nearfield
@@ -159,6 +160,17 @@ namespace nearfield
       NEARFIELD_UNROLL
       for (int m = 1; m < M; ++m) total = total + v.part[m];
       detail::add_groups(static_cast<typename batch::register_type>(total), to);
+    }
+
+    /// Whether there is transpose_four(), simd/registers.hpp.
+    static constexpr bool transposes = requires(T const* from, T* const* to)
+    {
+      detail::transpose_four(from, 1, to, 0);
+    };
+    static NEARFIELD_FN void transpose_four(T const* from, std::ptrdiff_t stride, T* const* to,
+                                            unsigned j)
+    {
+      detail::transpose_four(from, stride, to, j);
     }
 
     static NEARFIELD_FN T sum(V const& v)

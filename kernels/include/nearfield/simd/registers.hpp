@@ -13,6 +13,8 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include <cstddef>
+
 namespace nearfield::detail
 {
   // Seeds of two registers of doubles are made in one register of floats. Only the parity of the exponent
@@ -38,6 +40,7 @@ namespace nearfield::detail
   void spread(no_register);
   void add_in_groups(no_register);
   void add_groups(no_register);
+  void transpose_four(no_register);
 
   // load_first(p, n, rest): lanes [0, n) from p, the others from rest. A masked load reads nothing past p + n
   // and does not fault there, so any page may follow. n may be negative or more than there are lanes.
@@ -48,6 +51,9 @@ namespace nearfield::detail
   //   spread(p, at, y): p[at[g]] in all lanes of group g
   //   add_in_groups(y, to): to[g] = sum of group g
   //   add_groups(y, to): to[l] = sum of the lanes l of all groups
+
+  // transpose_four(p, stride, to, j): four values of each of four records, the first at p and the others `stride` values
+  // apart, to to[0] + j to to[3] + j.
 
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. Such an x is zero exactly if its
   // bits are; an integer comparison of them uses no multiplier.
@@ -61,6 +67,17 @@ namespace nearfield::detail
   NEARFIELD_FN __m128d keep_nonzero(__m128d x, __m128d y)
   {
     return _mm_andnot_pd(_mm_cmpeq_pd(x, _mm_setzero_pd()), y); // no 64-bit compare in SSE2
+  }
+
+  NEARFIELD_FN void transpose_four(float const* p, std::ptrdiff_t stride, float* const* to,
+                                   unsigned j)
+  {
+    __m128 row[4];
+    NEARFIELD_UNROLL
+    for (int i = 0; i < 4; ++i) row[i] = _mm_loadu_ps(p + i * stride);
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    NEARFIELD_UNROLL
+    for (int c = 0; c < 4; ++c) _mm_storeu_ps(to[c] + j, row[c]);
   }
 
   NEARFIELD_FN __m128 rsqrt_seed(__m128 x)
@@ -90,6 +107,26 @@ namespace nearfield::detail
 #endif
 
 #if defined(__AVX__)
+  NEARFIELD_FN void transpose_four(double const* p, std::ptrdiff_t stride, double* const* to,
+                                   unsigned j)
+  {
+    __m256d row[4], half[4];
+    NEARFIELD_UNROLL
+    for (int i = 0; i < 4; ++i) row[i] = _mm256_loadu_pd(p + i * stride);
+    NEARFIELD_UNROLL
+    for (int i = 0; i < 4; i += 2)
+    {
+      half[i] = _mm256_unpacklo_pd(row[i], row[i + 1]);
+      half[i + 1] = _mm256_unpackhi_pd(row[i], row[i + 1]);
+    }
+    NEARFIELD_UNROLL
+    for (int c = 0; c < 2; ++c)
+    {
+      _mm256_storeu_pd(to[c] + j, _mm256_permute2f128_pd(half[c], half[c + 2], 0x20));
+      _mm256_storeu_pd(to[c + 2] + j, _mm256_permute2f128_pd(half[c], half[c + 2], 0x31));
+    }
+  }
+
   NEARFIELD_FN __m256 rsqrt_seed(__m256 x)
   {
     return _mm256_rsqrt_ps(x);
