@@ -53,6 +53,30 @@ namespace nearfield::app
           append_number(bytes() += ",j", k);
         end();
       }
+      void pairs(std::uint64_t i, auto const& neighbours)
+      {
+        for (auto const j : neighbours)
+        {
+          begin(i);
+          value(j);
+          end();
+        }
+      }
+      void row(std::uint64_t i, std::uint64_t count, auto const& neighbours, std::size_t width)
+      {
+        begin(i);
+        value(count);
+        for (auto const j : neighbours) value(j);
+        for (std::size_t k = neighbours.size(); k < width; ++k) nothing();
+        end();
+      }
+      void flush()
+      {
+        put_(bytes_);
+        bytes_.clear();
+      }
+
+    private:
       void begin(std::uint64_t i)
       {
         if (is_csv_)
@@ -78,13 +102,6 @@ namespace nearfield::app
       {
         if (is_csv_) bytes() += '\n';
       }
-      void flush()
-      {
-        put_(bytes_);
-        bytes_.clear();
-      }
-
-    private:
       std::string& bytes()
       {
         if (bytes_.size() >= size) flush();
@@ -97,89 +114,38 @@ namespace nearfield::app
       std::string bytes_;
     };
 
-    // The list of one process: pairs of half and full lists, f(i, j), rows of the others, f(i, count, neighbours).
-    struct list_of_one
+    // f(i, count, neighbours) for each row of the list of one process; of a half list for each pair.
+    template <class F>
+    void each_row_of_one(list_kind kind, search_result const& whole, F const& f)
     {
-      list_kind kind;
-      search_result const& whole;
-      static constexpr bool has_header = true;
-
-      template <class F>
-      void each_pair(F const& f) const
-      {
-        if (kind == list_kind::half)
-          for (std::size_t p = 0; p < whole.i.size(); ++p) f(whole.i[p], whole.j[p]);
-        else
-          for (std::size_t i = 0; i < whole.points; ++i)
-            for (std::uint64_t at = whole.offsets[i]; at < whole.offsets[i + 1]; ++at)
-              f(i, whole.columns[at]);
-      }
-      template <class F>
-      void each_row(F const& f) const
-      {
+      using row = std::span<index_type const>;
+      if (kind == list_kind::half)
+        for (std::size_t p = 0; p < whole.i.size(); ++p) f(whole.i[p], 1, row(&whole.j[p], 1));
+      else if (kind == list_kind::full)
         for (std::size_t i = 0; i < whole.points; ++i)
-          if (kind == list_kind::count)
-            f(i, whole.counts[i], std::span<index_type const>());
-          else
-            f(i, whole.table.counts[i], std::span<index_type const>(whole.table.row(i)));
-      }
-    };
-
-    // The part that one of several ranks writes.
-    struct list_of_rank
-    {
-      list_kind kind;
-      search_result const& whole;
-      list_rows const& mine = whole.rows;
-      bool has_header = mine.is_first;
-
-      template <class F>
-      void each_pair(F const& f) const
-      {
-        each_row(
-            [&](std::uint64_t i, std::uint64_t, std::span<std::uint64_t const> row)
-            {
-              for (std::uint64_t const j : row) f(i, j);
-            });
-      }
-      template <class F>
-      void each_row(F const& f) const
-      {
-        std::span<std::uint64_t const> rest = mine.neighbours;
-        for (std::size_t i = 0; i < mine.counts.size(); ++i)
         {
-          auto const row = rest.first(stored(kind, mine.counts[i], whole.table_width));
-          f(mine.first + i, mine.counts[i], row);
-          rest = rest.subspan(row.size());
+          std::size_t const begin = whole.offsets[i], n = whole.offsets[i + 1] - begin;
+          f(i, n, row(whole.columns).subspan(begin, n));
         }
-      }
-    };
-
-    template <class List>
-    void write(byte_sink const& put, std::filesystem::path const& path, List const& list)
-    {
-      list_lines lines(put, is_csv(path), !has_rows(list.kind));
-      if (list.has_header) lines.header(list.kind, list.whole);
-      std::size_t const width = list.whole.table_width.value_or(0);
-      if (has_rows(list.kind))
-        list.each_row(
-            [&](std::uint64_t i, std::uint64_t count, auto const& row)
-            {
-              lines.begin(i);
-              lines.value(count);
-              for (auto const j : row) lines.value(j);
-              for (std::size_t k = row.size(); k < width; ++k) lines.nothing();
-              lines.end();
-            });
+      else if (kind == list_kind::count)
+        for (std::size_t i = 0; i < whole.points; ++i) f(i, whole.counts[i], row());
       else
-        list.each_pair(
-            [&](std::uint64_t i, std::uint64_t j)
-            {
-              lines.begin(i);
-              lines.value(j);
-              lines.end();
-            });
-      lines.flush();
+        for (std::size_t i = 0; i < whole.points; ++i)
+          f(i, whole.table.counts[i], row(whole.table.row(i)));
+    }
+
+    // The same for the rows of one of several ranks.
+    template <class F>
+    void each_row_of_rank(list_kind kind, search_result const& whole, F const& f)
+    {
+      auto const& [is_first, first, counts, neighbours] = whole.rows;
+      std::span<std::uint64_t const> rest = neighbours;
+      for (std::size_t i = 0; i < counts.size(); ++i)
+      {
+        auto const row = rest.first(stored(kind, counts[i], whole.table_width));
+        f(first + i, counts[i], row);
+        rest = rest.subspan(row.size());
+      }
     }
   }
 
@@ -197,9 +163,19 @@ namespace nearfield::app
   void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
                   search_result const& result)
   {
+    list_lines lines(put, is_csv(path), !has_rows(kind));
+    if (result.ranks == 1 || result.rows.is_first) lines.header(kind, result);
+    auto const write = [&](std::uint64_t i, std::uint64_t count, auto const& neighbours)
+    {
+      if (has_rows(kind))
+        lines.row(i, count, neighbours, result.table_width.value_or(0));
+      else
+        lines.pairs(i, neighbours);
+    };
     if (result.ranks > 1)
-      write(put, path, list_of_rank{kind, result});
+      each_row_of_rank(kind, result, write);
     else
-      write(put, path, list_of_one{kind, result});
+      each_row_of_one(kind, result, write);
+    lines.flush();
   }
 }
