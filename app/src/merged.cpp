@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <tuple>
 
 namespace nearfield::app
@@ -23,87 +24,116 @@ namespace nearfield::app
       return mixed(hash + 0x9e3779b97f4a7c15 +
                    std::bit_cast<std::uint64_t>(value + 0.0)); // -0 is 0
     }
-  }
 
-  bool is_exact_in_float(named_points const& from, std::span<double const> origin)
-  {
-    auto const& positions = from.points.positions;
-    for (std::size_t d = 0; d < positions.size(); ++d)
-      for (double const x : positions[d])
-        if (double const moved = x - origin[d]; static_cast<float>(moved) != moved) return false;
-    return true;
-  }
-
-  void merged_points::add(merged_points const& other)
-  {
-    bool const is_other = other.count > 0 && (count == 0 || other.second < second);
-    count += other.count;
-    if (is_other) std::tie(first, second) = std::tie(other.first, other.second);
-  }
-
-  void append_keys(named_points const& from, std::span<double const> origin, std::uint64_t first,
-                   std::uint64_t part, std::uint64_t parts, std::vector<point_key>& to)
-  {
-    auto const& positions = from.points.positions;
-    for (std::size_t i = 0; i < from.points.size(); ++i)
+    // Whether float represents all coordinates minus the origin.
+    bool is_exact_in_float(named_points const& from, std::span<double const> origin)
     {
-      point_key key{0, 0, first + i};
+      auto const& positions = from.points.positions;
       for (std::size_t d = 0; d < positions.size(); ++d)
-        key.rounded = with(key.rounded, static_cast<float>(positions[d][i] - origin[d]));
-      if ((key.rounded >> 32) * parts >> 32 != part) continue;
-      for (auto const& column : positions) key.exact = with(key.exact, column[i]);
-      to.push_back(key);
+        for (double const x : positions[d])
+          if (double const moved = x - origin[d]; static_cast<float>(moved) != moved) return false;
+      return true;
     }
-  }
 
-  merged_points find_merged(std::span<point_key> keys)
-  {
-    std::ranges::sort(keys, {},
-                      [](point_key const& key) { return std::tie(key.rounded, key.number); });
-    merged_points found;
-    for (std::size_t k = 1, first = 0; k < keys.size(); ++k)
+    // The number of points that rounding brings to the place of an earlier one; of the first of them, its number and
+    // that of the earlier one.
+    struct merged_points
     {
-      if (keys[k].rounded != keys[first].rounded) first = k;
-      if (keys[k].exact != keys[first].exact) found.add({1, keys[first].number, keys[k].number});
+      std::uint64_t count = 0, first = none, second = none;
+      static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+
+      void add(merged_points const& other)
+      {
+        count += other.count;
+        if (other.second < second) std::tie(first, second) = std::tie(other.first, other.second);
+      }
+    };
+
+    // Appends those keys of points, which `first` counts on from, whose `rounded` has the part-th of `parts` ranges.
+    void append_keys(named_points const& from, std::span<double const> origin, std::uint64_t first,
+                     std::uint64_t part, std::uint64_t parts, std::vector<point_key>& to)
+    {
+      auto const& positions = from.points.positions;
+      for (std::size_t i = 0; i < from.points.size(); ++i)
+      {
+        point_key key{0, 0, first + i};
+        for (std::size_t d = 0; d < positions.size(); ++d)
+          key.rounded = with(key.rounded, static_cast<float>(positions[d][i] - origin[d]));
+        if ((key.rounded >> 32) * parts >> 32 != part) continue;
+        for (auto const& column : positions) key.exact = with(key.exact, column[i]);
+        to.push_back(key);
+      }
     }
-    return found;
+
+    // Sorts the keys, and finds points with one place and different coordinates.
+    merged_points find_merged(std::span<point_key> keys)
+    {
+      std::ranges::sort(keys, {},
+                        [](point_key const& key) { return std::tie(key.rounded, key.number); });
+      merged_points found;
+      for (std::size_t k = 1, first = 0; k < keys.size(); ++k)
+      {
+        if (keys[k].rounded != keys[first].rounded) first = k;
+        if (keys[k].exact != keys[first].exact) found.add({1, keys[first].number, keys[k].number});
+      }
+      return found;
+    }
+
+    // Sources are numbered after all `n_targets`.
+    void say(merged_points const& found, named_points const& targets, named_points const* sources,
+             std::uint64_t n_targets)
+    {
+      if (found.count == 0) return;
+      auto const place = [&](std::uint64_t number)
+      {
+        bool const is_target = number < n_targets || !sources;
+        return "point " + std::to_string(is_target ? number : number - n_targets) + " of " +
+               (is_target ? targets : *sources).name;
+      };
+      std::cerr << "nearfield: points that f32 cannot tell apart: " << found.count << ", the first "
+                << place(found.second) << ", which falls on " << place(found.first)
+                << "; pairs at one place may count for nothing: use --precision f64" << std::endl;
+    }
   }
 
-  std::uint64_t report_merged(named_points const& targets, named_points const* sources,
-                              std::span<double const> origin)
+  std::uint64_t report_merged(ranks const& all, named_points const& targets,
+                              named_points const* sources, std::span<double const> origin)
   {
-    if (is_exact_in_float(targets, origin) && (!sources || is_exact_in_float(*sources, origin)))
+    if (!all.any(!is_exact_in_float(targets, origin) ||
+                 (sources && !is_exact_in_float(*sources, origin))))
       return 0;
-    threads on(std::numeric_limits<int>::max());
-    std::vector<merged_points> found(static_cast<std::size_t>(on.workers()));
-    on.run(on.workers(),
+    auto const n_targets = all.sum(std::uint64_t(targets.points.size()));
+    // equal places meet in one part: of a thread or, of several ranks, of a rank
+    threads on(all.size() > 1 ? 1 : std::numeric_limits<int>::max());
+    std::vector<std::vector<point_key>> keys(
+        static_cast<std::size_t>(std::max(all.size(), on.workers())));
+    all.attempt(
+        [&]
+        {
+          on.run(static_cast<int>(keys.size()),
+                 [&](int part)
+                 {
+                   auto const p = static_cast<std::size_t>(part);
+                   append_keys(targets, origin, targets.first, p, keys.size(), keys[p]);
+                   if (sources)
+                     append_keys(*sources, origin, n_targets + sources->first, p, keys.size(),
+                                 keys[p]);
+                 });
+        });
+    all.exchange(keys);
+    std::vector<merged_points> found(keys.size());
+    on.run(static_cast<int>(keys.size()),
            [&](int part)
            {
              auto const p = static_cast<std::size_t>(part);
-             std::vector<point_key> keys;
-             append_keys(targets, origin, 0, p, found.size(), keys);
-             if (sources)
-               append_keys(*sources, origin, targets.points.size(), p, found.size(), keys);
-             found[p] = find_merged(keys);
+             found[p] = find_merged(keys[p]);
            });
     merged_points result;
     for (auto const& each : found) result.add(each);
-    report_merged(result, targets, sources, targets.points.size());
+    auto const second = all.least(result.second);
+    auto const first = all.least(result.second == second ? result.first : merged_points::none);
+    result = {all.sum(result.count), first, second};
+    if (all.is_first()) say(result, targets, sources, n_targets);
     return result.count;
-  }
-
-  void report_merged(merged_points const& found, named_points const& targets,
-                     named_points const* sources, std::uint64_t n_targets)
-  {
-    if (found.count == 0) return;
-    auto const place = [&](std::uint64_t number)
-    {
-      bool const is_target = number < n_targets || !sources;
-      return "point " + std::to_string(is_target ? number : number - n_targets) + " of " +
-             (is_target ? targets : *sources).name;
-    };
-    std::cerr << "nearfield: points that f32 cannot tell apart: " << found.count << ", the first "
-              << place(found.second) << ", which falls on " << place(found.first)
-              << "; pairs at one place may count for nothing: use --precision f64" << std::endl;
   }
 }

@@ -9,9 +9,12 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace nearfield::app
 {
+  struct point_key;
+
   /// The processes of a run: this one alone or, over MPI, ranks, which override all of this. All of them call every
   /// function but rank(), size() and is_first().
   class ranks
@@ -32,9 +35,10 @@ namespace nearfield::app
       throw error(before + e.what(), e.kind(), e.code());
     }
 
-    [[nodiscard]] virtual double least(double value) const { return value; }
-    [[nodiscard]] virtual std::uint64_t least(std::uint64_t value) const { return value; }
     [[nodiscard]] virtual double greatest(double value) const { return value; }
+    [[nodiscard]] virtual std::uint64_t greatest(std::uint64_t value) const { return value; }
+    [[nodiscard]] double least(double value) const { return -greatest(-value); }
+    [[nodiscard]] std::uint64_t least(std::uint64_t value) const { return ~greatest(~value); }
     [[nodiscard]] virtual std::uint64_t sum(std::uint64_t value) const { return value; }
     /// Of each of the values.
     virtual void sum(std::span<double>) const {}
@@ -42,6 +46,8 @@ namespace nearfield::app
     [[nodiscard]] virtual std::uint64_t sum_before(std::uint64_t) const { return 0; }
     [[nodiscard]] bool any(bool here) const { return sum(std::uint64_t(here)) > 0; }
 
+    /// Brings keys[r] of all ranks to rank r, where `keys` is then one list; of one process it stays as it is.
+    virtual void exchange(std::vector<std::vector<point_key>>&) const {}
     /// Throws unless all ranks find the same bytes in the file.
     virtual void require_same_file(std::filesystem::path const&) const {}
     /// Calls write(put) on every rank. The first rank calls take(bytes) with the bytes that each write() puts, rank by

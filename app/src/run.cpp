@@ -3,6 +3,7 @@
 #include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
+#include "merged.hpp"
 #include "output.hpp"
 #include "run_host.hpp"
 #include "summary.hpp"
@@ -207,7 +208,7 @@ namespace nearfield::app
       auto const origin = rounding_origins<float>(all, here, targets, sources, options.periodic);
       if (std::ranges::any_of(origin, [](double o) { return o != 0; }))
         options.written = precision::f64;
-      merged = on.report_merged(targets, sources, origin);
+      merged = report_merged(all, targets, sources, origin);
     }
     on.prepare(options, targets, sources, cut);
     if (options.motion)

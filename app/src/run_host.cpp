@@ -1,17 +1,10 @@
 #include "run_host.hpp"
 
-#include "merged.hpp"
 #include "task_step.hpp"
 #include "tune.hpp"
 
 namespace nearfield::app
 {
-  std::uint64_t run_host::report_merged(named_points const& targets, named_points const* sources,
-                                        std::span<double const> origin) const
-  {
-    return app::report_merged(targets, sources, origin);
-  }
-
   void run_host::prepare(run_options& options, named_points const& targets,
                          named_points const* sources, cut_options& cut)
   {

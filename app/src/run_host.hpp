@@ -6,9 +6,7 @@
 #include "options.hpp"
 #include "ranks.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <span>
 
 namespace nearfield::app
 {
@@ -22,10 +20,6 @@ namespace nearfield::app
 
     [[nodiscard]] app::ranks const& ranks() const { return all_; }
 
-    /// Finds and reports those of all points.
-    [[nodiscard]] virtual std::uint64_t report_merged(named_points const& targets,
-                                                      named_points const* sources,
-                                                      std::span<double const> origin) const;
     /// Chooses where steps run and, before StarPU starts, the leaf size if it is automatic, or measures its costs. Starts
     /// what must run as long as a time loop.
     virtual void prepare(run_options& options, named_points const& targets,

@@ -169,7 +169,7 @@ namespace nearfield::app
       search_result result;
       threads here(1);
       auto const origin = rounding_origins<T>(ranks(), here, from, nullptr, options.periodic);
-      if (std::is_same_v<T, float>) result.merged = report_merged(from, nullptr, origin);
+      if (std::is_same_v<T, float>) result.merged = report_merged(ranks(), from, nullptr, origin);
       auto const rounded = rounded_positions<T>(here, from, origin);
       auto const x = rounded.template view<Dim>();
       result.points = x.size();

@@ -1,6 +1,7 @@
 #include "mpi/mpi_ranks.hpp"
 
 #include "launch.hpp"
+#include "merged.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -69,6 +70,24 @@ namespace nearfield::app
     auto const sums = sum(std::vector<long double>(values.begin(), values.end()));
     std::ranges::transform(sums, values.begin(),
                            [](long double x) { return static_cast<double>(x); });
+  }
+
+  void mpi_ranks::exchange(std::vector<std::vector<point_key>>& keys) const
+  {
+    std::vector<point_key> leaving;
+    std::vector<std::size_t> offsets{0};
+    attempt(
+        [&]
+        {
+          for (auto const& of_rank : keys)
+          {
+            leaving.insert(leaving.end(), of_rank.begin(), of_rank.end());
+            offsets.push_back(leaving.size());
+          }
+          keys.resize(1);
+        });
+    auto const arrived = exchange<point_key>(leaving, offsets).values;
+    attempt([&] { keys[0].assign(arrived.begin(), arrived.end()); });
   }
 
   void mpi_ranks::pass_to_first(std::function<void(byte_sink const&)> const& write,

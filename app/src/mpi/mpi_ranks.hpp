@@ -31,13 +31,13 @@ namespace nearfield::app
     void attempt(std::function<void()> const& f) const override;
     [[noreturn]] void rethrow(error const& e, std::string const& before) const override;
 
-    using library::greatest, library::least, library::sum;
-    [[nodiscard]] double least(double value) const override { return library::least(value); }
-    [[nodiscard]] std::uint64_t least(std::uint64_t value) const override
-    {
-      return library::least(value);
-    }
+    using app::ranks::least;
+    using library::exchange, library::sum;
     [[nodiscard]] double greatest(double value) const override { return library::greatest(value); }
+    [[nodiscard]] std::uint64_t greatest(std::uint64_t value) const override
+    {
+      return library::greatest(value);
+    }
     [[nodiscard]] std::uint64_t sum(std::uint64_t value) const override
     {
       return library::sum(value);
@@ -48,6 +48,7 @@ namespace nearfield::app
       return library::sum_before(value);
     }
 
+    void exchange(std::vector<std::vector<point_key>>& keys) const override;
     /// The texts of all ranks, one after the other, on all of them.
     [[nodiscard]] std::string join(std::string const& mine) const
     {

@@ -2,7 +2,6 @@
 #include "launch.hpp"
 #include "machine.hpp"
 #include "mpi/compute_over.hpp"
-#include "mpi/merged_over.hpp"
 #include "mpi/mpi_ranks.hpp"
 #include "run_host.hpp"
 #include "tune.hpp"
@@ -68,12 +67,6 @@ namespace nearfield::app
     public:
       explicit host_over(mpi_ranks const& all) : run_host(all), all_(all) {}
 
-      [[nodiscard]] std::uint64_t report_merged(named_points const& targets,
-                                                named_points const* sources,
-                                                std::span<double const> origin) const override
-      {
-        return report_merged_over(all_, targets, sources, origin);
-      }
       void prepare(run_options& options, named_points const& targets, named_points const*,
                    cut_options& cut) override
       {

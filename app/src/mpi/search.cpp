@@ -1,6 +1,6 @@
 #include "launch.hpp"
 #include "machine.hpp"
-#include "mpi/merged_over.hpp"
+#include "merged.hpp"
 #include "mpi/mpi_ranks.hpp"
 #include "search_result.hpp"
 #include "task_step.hpp"
@@ -113,7 +113,7 @@ namespace nearfield::app
       std::optional<session> running;
       threads here(1);
       auto const origin = rounding_origins<T>(all, here, mine, nullptr, options.periodic);
-      if (std::is_same_v<T, float>) result.merged = report_merged_over(all, mine, nullptr, origin);
+      if (std::is_same_v<T, float>) result.merged = report_merged(all, mine, nullptr, origin);
       all.attempt(
           [&]
           {
