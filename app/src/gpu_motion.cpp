@@ -19,7 +19,7 @@ namespace nearfield::app
     public:
       gpu_motion(run_options const& options, execution_options const& step, named_points& of,
                  cut_options const& cut, std::vector<double>&& factors)
-          : of_(of), cut_(cut), form_(step.form), dt_(options.motion->dt), x_(of.points.size()),
+          : motion(options.motion->dt), of_(of), cut_(cut), form_(step.form), x_(of.points.size()),
             v_(x_.size()), a_(x_.size()), rounded_(is_rounded ? x_.size() : 0), field_(x_.size()),
             q_(x_.size()), factors_(x_.size())
       {
@@ -51,15 +51,6 @@ namespace nearfield::app
         check_ranges<T>(points.inputs, {}, upload(points.inputs, std::vector<T*>{q_.data()}),
                         of.name, "input");
         accelerate();
-      }
-
-      void step() override
-      {
-        is_fetched_ = false;
-        kick(dt_ / 2, a_, v_);
-        kick(dt_, v_, x_);
-        accelerate();
-        kick(dt_ / 2, a_, v_);
       }
 
       void fetch() override
@@ -95,14 +86,12 @@ namespace nearfield::app
         nearfield::detail::device_scaled_copy(nullptr, x_.size(), Dim, h, from.view().data(),
                                               to.view().data(), how);
       }
-      // to += h rates
-      void kick(double h, columns const& rates, columns& to)
-      {
-        combine(h, rates, to, {.accumulate = true});
-      }
+      void kick(double h) override { combine(h, a_, v_, {.accumulate = true}); }
+      void drift(double h) override { combine(h, v_, x_, {.accumulate = true}); }
 
-      void accelerate()
+      void accelerate() override
       {
+        is_fetched_ = false;
         auto const start = std::chrono::steady_clock::now();
         run_result made;
         if constexpr (is_rounded)
@@ -186,7 +175,6 @@ namespace nearfield::app
       named_points& of_;
       cut_options cut_;
       pair_form form_;
-      double dt_;
       r_over_r3<Dim> k_{};
       gpu_bus bus_;
       columns x_, v_, a_;

@@ -1,7 +1,5 @@
 #include "motion.hpp"
 
-#include "leapfrog.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -16,12 +14,15 @@ namespace nearfield::app
       host_motion(ranks const& all, named_points& of, double dt, std::vector<double>&& factors,
                   std::function<run_result()>&& near_field,
                   std::function<void(run_result&)>&& finish)
-          : all_(all), of_(of), factors_(std::move(factors)), near_field_(std::move(near_field)),
-            finish_(std::move(finish)), loop_(
-                                            of.points, [this](point_set&) { accelerate(); }, dt)
-      {}
+          : motion(dt), all_(all), of_(of), factors_(std::move(factors)),
+            near_field_(std::move(near_field)), finish_(std::move(finish))
+      {
+        auto& points = of.points;
+        if (points.velocities.empty())
+          points.velocities.assign(points.positions.size(), std::vector<double>(points.size()));
+        accelerate();
+      }
 
-      void step() override { loop_.step(); }
       void fetch() override {}
       void finish() override
       {
@@ -29,7 +30,18 @@ namespace nearfield::app
       }
 
     private:
-      void accelerate()
+      using columns = std::vector<std::vector<double>>;
+
+      // to += h * rates
+      static void add(double h, columns const& rates, columns& to)
+      {
+        for (std::size_t d = 0; d < to.size(); ++d)
+          for (std::size_t i = 0; i < to[d].size(); ++i) to[d][i] += h * rates[d][i];
+      }
+      void kick(double h) override { add(h, of_.points.outputs, of_.points.velocities); }
+      void drift(double h) override { add(h, of_.points.velocities, of_.points.positions); }
+
+      void accelerate() override
       {
         auto const start = std::chrono::steady_clock::now();
         all_.attempt([&] { check_finite(of_, of_.points.positions, "coordinate"); });
@@ -50,7 +62,6 @@ namespace nearfield::app
       std::vector<double> factors_;
       std::function<run_result()> near_field_;
       std::function<void(run_result&)> finish_;
-      leapfrog loop_; // the last: it starts at once
     };
   }
 

@@ -1,7 +1,7 @@
 // The integrator, the progress bar and the energies by themselves; what the program does with them is in
 // time_loop_test.cpp.
 #include "energy.hpp"
-#include "leapfrog.hpp"
+#include "motion.hpp"
 #include "progress.hpp"
 
 #include "points.hpp"
@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <numbers>
+#include <vector>
 
 using namespace nearfield;
 using namespace nearfield::app;
@@ -18,24 +21,48 @@ using namespace nearfield::test;
 
 namespace
 {
+  using vectors = std::vector<std::vector<double>>;
+
   // a = -x / |x|^3 for every point on its own, towards the origin
-  void attract(point_set& points)
+  vectors attract(vectors const& positions)
   {
-    points.outputs = points.positions;
-    for (std::size_t i = 0; i < points.size(); ++i)
+    auto pulls = positions;
+    for (std::size_t i = 0; i < positions[0].size(); ++i)
     {
-      double const r = std::hypot(points.positions[0][i], points.positions[1][i]);
-      for (auto& column : points.outputs) column[i] /= -(r * r * r);
+      double const r = std::hypot(positions[0][i], positions[1][i]);
+      for (auto& column : pulls) column[i] /= -(r * r * r);
     }
+    return pulls;
   }
+
+  /// Points that move by accelerate(positions).
+  struct moving_points
+  {
+    explicit moving_points(point_set const& points, double dt,
+                           std::function<vectors(vectors const&)> const& accelerate = attract)
+        : of{.name = "points", .points = points},
+          loop(make_host_motion(alone, of, dt, std::vector<double>(points.size(), 1),
+                                [this, accelerate]
+                                {
+                                  run_result result;
+                                  result.outputs = accelerate(of.points.positions);
+                                  return result;
+                                }))
+    {}
+
+    ranks alone;
+    named_points of;
+    std::unique_ptr<motion> loop;
+  };
 
   // The position at time 1.5 of a point on an ellipse of eccentricity 0.36.
   std::array<double, 2> ellipse_after(int steps)
   {
-    point_set points{.dim = 2, .positions = {{1}, {0}}, .velocities = {{0}, {0.8}}};
-    leapfrog loop(points, attract, 1.5 / steps);
-    for (int k = 0; k < steps; ++k) loop.step();
-    return {points.positions[0][0], points.positions[1][0]};
+    point_set const points{.dim = 2, .positions = {{1}, {0}}, .velocities = {{0}, {0.8}}};
+    moving_points moved(points, 1.5 / steps);
+    for (int k = 0; k < steps; ++k) moved.loop->step();
+    auto const& x = moved.of.points.positions;
+    return {x[0][0], x[1][0]};
   }
 
   point_set random_cluster(int dim, std::size_t n)
@@ -58,19 +85,17 @@ namespace
 
 TEST(leapfrog, moves_as_written)
 {
-  point_set points{.dim = 2, .positions = {{1, 2}, {3, 4}}};
   int calls = 0;
-  leapfrog loop(
-      points,
-      [&](point_set& moved)
-      {
-        ++calls;
-        moved.outputs = moved.positions;
-      },
-      0.5);
-  EXPECT_EQ(points.velocities, (std::vector<std::vector<double>>{{0, 0}, {0, 0}}));
+  moving_points moved({.dim = 2, .positions = {{1, 2}, {3, 4}}}, 0.5,
+                      [&](vectors const& positions)
+                      {
+                        ++calls;
+                        return positions;
+                      });
+  auto const& points = moved.of.points;
+  EXPECT_EQ(points.velocities, (vectors{{0, 0}, {0, 0}}));
   EXPECT_EQ(calls, 1);
-  loop.step();
+  moved.loop->step();
   EXPECT_EQ(calls, 2);
   // v = a/4, x += v/2, v += a/4
   EXPECT_EQ(points.positions[0][0], 1.125);
@@ -96,8 +121,9 @@ TEST(leapfrog, leads_back)
   auto const start = points;
   auto const run = [&]
   {
-    leapfrog loop(points, attract, 0.01);
-    for (int k = 0; k < 500; ++k) loop.step();
+    moving_points moved(points, 0.01);
+    for (int k = 0; k < 500; ++k) moved.loop->step();
+    points = moved.of.points;
     for (auto& column : points.velocities)
       for (double& v : column) v = -v;
   };
@@ -114,12 +140,13 @@ TEST(leapfrog, leads_back)
 
 TEST(leapfrog, keeps_a_circle)
 {
-  point_set points{.dim = 2, .positions = {{1}, {0}}, .velocities = {{0}, {1}}};
   int const steps = 1000;
-  leapfrog loop(points, attract, 2 * std::numbers::pi / steps);
+  moving_points moved({.dim = 2, .positions = {{1}, {0}}, .velocities = {{0}, {1}}},
+                      2 * std::numbers::pi / steps);
+  auto const& points = moved.of.points;
   for (int k = 0; k < steps; ++k)
   {
-    loop.step();
+    moved.loop->step();
     ASSERT_NEAR(std::hypot(points.positions[0][0], points.positions[1][0]), 1, 1e-4);
   }
   EXPECT_NEAR(points.positions[0][0], 1, 1e-4);
