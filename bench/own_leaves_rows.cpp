@@ -95,7 +95,7 @@ namespace
             neighbours[a].push_back(b);
     }
 
-    [[nodiscard]] nf::source_range range(std::size_t leaf) const
+    [[nodiscard]] nf::interaction_list::range range(std::size_t leaf) const
     {
       return {first[leaf], first[leaf + 1]};
     }

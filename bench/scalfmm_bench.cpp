@@ -86,7 +86,7 @@ namespace bench
       {
         return static_cast<nearfield::index_type>(1 + at * n);
       };
-      return nearfield::source_range{place(leaf), place(leaf + n_leaves)};
+      return nearfield::interaction_list::range{place(leaf), place(leaf + n_leaves)};
     };
     check_sums(
         state, tolerance<T>(), alone ? n : (1 + n_neighbours) * n,

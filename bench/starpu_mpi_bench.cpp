@@ -126,7 +126,7 @@ namespace
 
   /// Steps whose results stay on the GPU, and then points that move: of all ranks, or of each by itself.
   void time_resident(nf::starpu::runtime const& starpu, problem& mine, domain const& all,
-                     MPI_Comm comm, nf::on_threads<nf::simd_backend> const& where,
+                     MPI_Comm comm, nf::detail::on_threads<nf::simd_backend> const& where,
                      nf::starpu_mpi::distribution_options const& how, table& rows, int repetitions)
   {
     int rank = 0, first = 0, ranks = 1;

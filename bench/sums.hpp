@@ -33,7 +33,7 @@ namespace bench
     template <class T>
     void add(K const& k, std::array<T, K::dim> const& target, std::size_t self,
              nearfield::soa<T const, K::dim> const& x, nearfield::soa<T const, K::n_in> const& q,
-             nearfield::source_range const& range)
+             nearfield::interaction_list::range const& range)
     {
       bool const singular = nearfield::is_singular(k);
       // partial sums, so that rounding errors do not grow with the number of terms

@@ -210,7 +210,7 @@ namespace nearfield::app
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
       reference_sums<T, K> sums(k, on.n_inputs() / K::n_in);
-      auto const add_range = [&](source_range const& range)
+      auto const add_range = [&](interaction_list::range const& range)
       {
         for (index_type at = range.begin; at < range.end; ++at)
         {
@@ -225,7 +225,7 @@ namespace nearfield::app
         }
       };
       add_range(list.own[box]);
-      for (source_range const& range : list.neighbours(box)) add_range(range);
+      for (interaction_list::range const& range : list.neighbours(box)) add_range(range);
 
       for (std::size_t c = 0; c < outputs.size(); ++c)
         report.add(outputs[c][i], &sums.values()[3 * c]);

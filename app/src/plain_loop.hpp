@@ -16,9 +16,9 @@ namespace nearfield::app
   {
     index_type n_boxes;
     index_type const* offsets; ///< of the points of each box
-    source_range const* own;
+    interaction_list::range const* own;
     index_type const* range_offsets;
-    source_range const* ranges; ///< without shifts
+    interaction_list::range const* ranges; ///< without shifts
     T const* x[3];
     T const* q;
     T* out[4];

@@ -7,7 +7,7 @@ namespace baseline
   namespace
   {
     using nearfield::index_type;
-    using nearfield::source_range;
+    using nearfield::interaction_list;
 
     template <class T>
     struct alignas(4 * sizeof(T)) source
@@ -101,7 +101,7 @@ namespace baseline
         index_type const i = first + threadIdx.x;
         source<T> const target = points[min(i, end - 1)];
         T sum[NOut]{};
-        source_range const own = list.own[leaf];
+        interaction_list::range const own = list.own[leaf];
         add_range<true>(points, target, i, own.begin, own.end, tile, sum);
         for (index_type r = list.range_offsets[leaf]; r < list.range_offsets[leaf + 1]; ++r)
           add_range<false>(points, target, i, list.ranges[r].begin, list.ranges[r].end, tile, sum);

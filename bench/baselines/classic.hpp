@@ -14,9 +14,9 @@ namespace baseline
   {
     nearfield::index_type n_leaves;
     nearfield::index_type const* leaf_offsets;
-    nearfield::source_range const* own;
+    nearfield::interaction_list::range const* own;
     nearfield::index_type const* range_offsets;
-    nearfield::source_range const* ranges;
+    nearfield::interaction_list::range const* ranges;
   };
 
   /// One box with itself: blocks and tiles of 256.

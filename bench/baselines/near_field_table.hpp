@@ -10,7 +10,7 @@
 namespace baseline
 {
   using nearfield::index_type;
-  using nearfield::source_range;
+  using nearfield::interaction_list;
 
   /// What a pair at r gives for unit charges: the value, and the factor of r in its gradient.
   template <class T>
@@ -33,8 +33,9 @@ namespace baseline
 
   /// Target i, without SIMD. Arch only keeps the instances of different files apart.
   template <class Arch, class T, bool Gradient>
-  void loop_of_target(index_type i, source_range const& own, std::span<source_range const> ranges,
-                      T const* const* x, T const* q, T* const* out)
+  void loop_of_target(index_type i, interaction_list::range const& own,
+                      std::span<interaction_list::range const> ranges, T const* const* x,
+                      T const* q, T* const* out)
   {
     T sum[4] = {};
     auto const add = [&](index_type j)
@@ -46,7 +47,7 @@ namespace baseline
     };
     for (index_type j = own.begin; j < i; ++j) add(j);
     for (index_type j = i + 1; j < own.end; ++j) add(j);
-    for (source_range const& range : ranges)
+    for (interaction_list::range const& range : ranges)
       for (index_type j = range.begin; j < range.end; ++j) add(j);
     for (int o = 0; o < (Gradient ? 4 : 1); ++o) out[o][i] = sum[o];
   }
@@ -85,7 +86,7 @@ namespace baseline
             }
         };
         for (index_type j = i + 1; j < boxes.end(b); ++j) add(j);
-        for (source_range const& range : list.neighbours(b))
+        for (interaction_list::range const& range : list.neighbours(b))
           for (index_type j = range.begin; j < range.end; ++j) add(j);
         for (int o = 0; o < n_out; ++o) out[o][i] += sum[o];
       }
@@ -132,7 +133,7 @@ namespace baseline
               tolerance;
           add(j, [&](batch const& v) { return xsimd::select(other, v, zero); });
         }
-        for (source_range const& range : list.neighbours(b))
+        for (interaction_list::range const& range : list.neighbours(b))
           for (index_type j = range.begin; j < range.end; ++j)
             add(j, [](batch const& v) { return v; });
         for (int o = 0; o < n_out; ++o) sum[o].store_unaligned(out[o] + i);

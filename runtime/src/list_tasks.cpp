@@ -110,7 +110,7 @@ namespace nearfield::starpu::detail
         argument.list_on_gpu->describe_to(job);
       else
       {
-        static_cast<list_view&>(job) = data.list;
+        static_cast<nearfield::detail::list_view&>(job) = data.list;
         job.items = data.list.items;
         job.n_wide = data.head.n_wide;
         job.n_medium = data.head.n_medium;

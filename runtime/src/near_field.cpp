@@ -70,7 +70,7 @@ namespace nearfield::starpu::detail
 namespace nearfield::starpu
 {
   template <nearfield::detail::kernel_real T>
-  near_field<T>::near_field(runtime const& starpu, leaf_groups_view const& groups,
+  near_field<T>::near_field(runtime const& starpu, detail::leaf_groups_view const& groups,
                             detail::kernel<T> const& k, detail::step_columns<T> const& columns,
                             step_options const& options)
       : step_(std::make_unique<detail::step<T>>(

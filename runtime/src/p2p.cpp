@@ -104,7 +104,7 @@ namespace nearfield::starpu::detail
           auto const kernel = kernel_of(this->cpu_kernels(task.on));
           // one box, whose own sources are all sources
           index_type const box_offsets[] = {0, n_targets}, no_ranges[] = {0, 0};
-          source_range const own{.end = n_sources}, no_range;
+          interaction_list::range const own{.end = n_sources}, no_range;
           nearfield::detail::p2p_job<T> job;
           job.box_offsets = box_offsets;
           job.own = &own;

@@ -42,7 +42,7 @@ namespace nearfield::starpu::detail
       {
         double const targets = leaves.targets.count(b);
         double sources = leaves.full.own[b].end - leaves.full.own[b].begin;
-        for (source_range const& range : leaves.full.neighbours(b))
+        for (interaction_list::range const& range : leaves.full.neighbours(b))
           sources += range.end - range.begin;
         pairs += targets * sources;
         seconds += cost(targets, sources);

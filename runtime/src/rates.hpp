@@ -7,6 +7,8 @@
 
 namespace nearfield::starpu::detail
 {
+  using nearfield::detail::leaf_groups_view;
+
   /// The directed pairs of these leaves that one CPU worker (scalar, simd) computes in a second while all do, or one GPU
   /// (cuda), from what a leaf costs there: measured at first use and kept (p2p/pair_cost.hpp). Throws nearfield::error
   /// for an instruction set that is not available.

@@ -35,28 +35,29 @@ namespace nearfield::test
 
   TEST(interaction_list, gives_the_ranges_of_one_box)
   {
-    std::vector<source_range> const own{{0, 3}, {3, 8}}, ranges{{3, 8}, {0, 2}, {2, 3}};
+    std::vector<interaction_list::range> const own{{0, 3}, {3, 8}}, ranges{{3, 8}, {0, 2}, {2, 3}};
     std::vector<index_type> const offsets{0, 1, 3};
     interaction_list const list{own, offsets, ranges, {}};
-    EXPECT_THAT(list.neighbours(0), ElementsAre(source_range{3, 8}));
-    EXPECT_THAT(list.neighbours(1), ElementsAre(source_range{0, 2}, source_range{2, 3}));
+    EXPECT_THAT(list.neighbours(0), ElementsAre(interaction_list::range{3, 8}));
+    EXPECT_THAT(list.neighbours(1),
+                ElementsAre(interaction_list::range{0, 2}, interaction_list::range{2, 3}));
     EXPECT_EQ(list.source_count(0), 3 + 5);
     EXPECT_EQ(list.source_count(1), 5 + 2 + 1);
   }
 
-  TEST(source_range, differs_by_set_and_shift)
+  TEST(interaction_list, ranges_differ_by_set_and_shift)
   {
-    source_range const range{1, 2};
-    EXPECT_EQ(range, (source_range{1, 2, 0, 0}));
-    EXPECT_NE(range, (source_range{1, 2, 1, 0}));
-    EXPECT_NE(range, (source_range{1, 2, 0, 1}));
-    EXPECT_NE(range, (source_range{1, 3}));
-    EXPECT_NE(range, (source_range{0, 2}));
+    interaction_list::range const range{1, 2};
+    EXPECT_EQ(range, (interaction_list::range{1, 2, 0, 0}));
+    EXPECT_NE(range, (interaction_list::range{1, 2, 1, 0}));
+    EXPECT_NE(range, (interaction_list::range{1, 2, 0, 1}));
+    EXPECT_NE(range, (interaction_list::range{1, 3}));
+    EXPECT_NE(range, (interaction_list::range{0, 2}));
   }
 
   TEST(kept_span, takes_what_outlives_it)
   {
-    using span_type = kept_span<int const>;
+    using span_type = detail::kept_span<int const>;
     static_assert(std::is_constructible_v<span_type, std::vector<int>&>);
     static_assert(std::is_constructible_v<span_type, std::span<int>>);
     static_assert(std::is_constructible_v<span_type, std::span<int, 3>>);

@@ -123,9 +123,9 @@ namespace nearfield::test
 
   TEST(interaction, is_radial_where_it_takes_the_reciprocal_root)
   {
-    static_assert(radial_interaction<one_over_r<>>);
-    static_assert(homogeneous_in_root<one_over_r<>>);
-    static_assert(!radial_interaction<softened>);
+    static_assert(detail::radial_interaction<one_over_r<>>);
+    static_assert(detail::homogeneous_in_root<one_over_r<>>);
+    static_assert(!detail::radial_interaction<softened>);
     vec<double, 3> const r{2, 3, 6};
     EXPECT_DOUBLE_EQ(detail::evaluate(one_over_r<>{}, r).to(vec<double, 1>{1})[0], 1. / 7);
   }

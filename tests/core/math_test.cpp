@@ -21,7 +21,7 @@ namespace nearfield::test
     EXPECT_EQ(nearfield::sqrt(x), std::sqrt(x));
     EXPECT_EQ(nearfield::exp(x), std::exp(x));
     EXPECT_EQ(nearfield::log(x), std::log(x));
-    static_assert(std::is_same_v<real_of<T>, T>);
+    static_assert(std::is_same_v<detail::real_of<T>, T>);
   }
 
   TYPED_TEST(scalar_math, takes_reciprocal_roots_of_all_normal_numbers)

@@ -30,10 +30,11 @@ namespace nearfield::test
     protected:
       std::vector<double> const host_x{0, 1, 3}, zero{0, 0, 0}, ones{1, 1, 1};
       std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1};
-      std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
-      std::vector<source_range> const own_of_two_sets{{.begin = 0, .end = 3},
-                                                      {.begin = 0, .end = 0}};
-      std::vector<source_range> const ranges{{.begin = 1, .end = 3}};
+      std::vector<interaction_list::range> const own{{.begin = 0, .end = 1},
+                                                     {.begin = 1, .end = 3}};
+      std::vector<interaction_list::range> const own_of_two_sets{{.begin = 0, .end = 3},
+                                                                 {.begin = 0, .end = 0}};
+      std::vector<interaction_list::range> const ranges{{.begin = 1, .end = 3}};
       device_columns<double, 2> const x{soa<double const, 2>{host_x, zero}};
       device_columns<double, 1> const q{soa<double const, 1>{ones}};
       device_columns<double, 1> out{soa<double const, 1>{zero}};

@@ -19,7 +19,7 @@ namespace nearfield::test
     struct row_of_boxes
     {
       std::vector<index_type> offsets{0}, list_offsets{0};
-      std::vector<source_range> own, ranges;
+      std::vector<interaction_list::range> own, ranges;
 
       explicit row_of_boxes(std::vector<index_type> const& counts)
       {
@@ -127,8 +127,9 @@ namespace nearfield::test
   {
     index_type const many = 4000000000U;
     std::vector<index_type> const offsets{0, 3, 6}, list_offsets{0, 2, 3};
-    std::vector<source_range> const own{{.begin = 0, .end = 3}, {.begin = 0, .end = 1000}};
-    std::vector<source_range> const ranges{
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = 3},
+                                                   {.begin = 0, .end = 1000}};
+    std::vector<interaction_list::range> const ranges{
         {.begin = 0, .end = many}, {.begin = 0, .end = many}, {.begin = 0, .end = 2000}};
     detail::cuda_items const found =
         detail::gather_items({offsets}, {own, list_offsets, ranges, {}});
@@ -142,7 +143,7 @@ namespace nearfield::test
   {
     index_type const many = 4294967200U, most = 1U << 30;
     std::vector<index_type> const offsets{0, many}, list_offsets{0, 0};
-    std::vector<source_range> const own{{.begin = 0, .end = many}};
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = many}};
     interaction_list const list{own, list_offsets, {}, {}};
     for (detail::cuda_items const& found :
          {detail::gather_items({offsets}, list, most), detail::mutual_items({offsets}, list, most)})

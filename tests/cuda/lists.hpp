@@ -25,7 +25,7 @@ namespace nearfield::test
     [[nodiscard]] bool operator()(std::size_t i, std::size_t j) const
     {
       index_type const b = box_[i];
-      auto const holds = [j](source_range const& range)
+      auto const holds = [j](interaction_list::range const& range)
       {
         return j >= range.begin && j < range.end;
       };
@@ -58,7 +58,7 @@ namespace nearfield::test
   struct row_of_boxes
   {
     std::vector<index_type> offsets{0}, full_offsets{0}, half_offsets{0};
-    std::vector<source_range> own, full, half;
+    std::vector<interaction_list::range> own, full, half;
 
     row_of_boxes()
     {

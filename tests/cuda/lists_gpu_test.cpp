@@ -148,12 +148,12 @@ namespace nearfield::test
     auto const x = some_points<double, 3>(cloud::uniform, n);
     auto const q = some_values<double, 1>(n);
     std::vector<index_type> const offsets{0, 300, 330, n}, list_offsets{0, 3, 4, 4};
-    std::vector<source_range> const own{
+    std::vector<interaction_list::range> const own{
         {.begin = 0, .end = 300}, {.begin = 300, .end = 330}, {.begin = 330, .end = n}};
-    std::vector<source_range> const ranges{{.begin = 300, .end = 330, .shift = 1},
-                                           {.begin = 340, .end = 411, .shift = 2},
-                                           {.begin = 500, .end = n},
-                                           {.begin = 330, .end = n, .shift = 2}};
+    std::vector<interaction_list::range> const ranges{{.begin = 300, .end = 330, .shift = 1},
+                                                      {.begin = 340, .end = 411, .shift = 2},
+                                                      {.begin = 500, .end = n},
+                                                      {.begin = 330, .end = n, .shift = 2}};
     std::vector<std::array<double, 3>> const shifts{{0, 0, 0}, {0.5, 0, 0}, {-0.25, 0.5, 1}};
     interaction_list const list{own, list_offsets, ranges, shifts};
 
@@ -210,7 +210,7 @@ namespace nearfield::test
     guarded<double, 1> const no_q(0), q(4, 1.);
     guarded<double, 1> no_out(0), out(4, 5.);
     std::vector<index_type> const empty{0, 0, 0}, offsets{0, 4}, no_ranges{0, 0, 0}, one{0, 0};
-    std::vector<source_range> const own(2), own_of_one(1);
+    std::vector<interaction_list::range> const own(2), own_of_one(1);
     near_field(where, k, {}, {}, nothing.view(), no_q.view(), no_out.view());
     near_field(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
                no_out.view());

@@ -23,11 +23,11 @@ namespace nearfield::test
 
     // three points in two boxes
     std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1};
-    std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
-    std::vector<source_range> const ranges{{.begin = 1, .end = 3}};
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
+    std::vector<interaction_list::range> const ranges{{.begin = 1, .end = 3}};
 
-    auto list_of(std::vector<index_type> const& points, std::vector<source_range> const& met,
-                 std::size_t n_sources = 3)
+    auto list_of(std::vector<index_type> const& points,
+                 std::vector<interaction_list::range> const& met, std::size_t n_sources = 3)
     {
       return [&points, &met, n_sources]
       {
@@ -107,7 +107,7 @@ namespace nearfield::test
   TEST_F(cuda_errors, of_a_list_name_what_does_not_fit)
   {
     std::vector<index_type> const one_box{0, 3}, down{0, 3, 2};
-    std::vector<source_range> const beyond{{.begin = 1, .end = 4}},
+    std::vector<interaction_list::range> const beyond{{.begin = 1, .end = 4}},
         shifted{{.begin = 1, .end = 3, .shift = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}},
         before{{.begin = 0, .end = 1}};
     EXPECT_THAT(list_of(one_box, ranges), complains_of("cuda_list", "for 2 boxes", "have 1"));
@@ -121,7 +121,8 @@ namespace nearfield::test
           cuda_list(cuda, {offsets}, {own, list_offsets, before, {}}, 3, pair_form::mutual);
         },
         complains_of("cuda_list", "box 0", "half_interactions"));
-    std::vector<source_range> const swapped{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
+    std::vector<interaction_list::range> const swapped{{.begin = 1, .end = 3},
+                                                       {.begin = 0, .end = 1}};
     EXPECT_THAT(
         [&] {
           cuda_list(cuda, {offsets}, {swapped, list_offsets, ranges, {}}, 3, pair_form::mutual);

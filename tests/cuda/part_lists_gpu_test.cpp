@@ -199,7 +199,7 @@ namespace nearfield::test
         for (index_type b = tree.first(); b < tree.last(); ++b)
         {
           auto& row = rows_.emplace_back();
-          for (source_range const& range : found.neighbours(b - tree.first()))
+          for (interaction_list::range const& range : found.neighbours(b - tree.first()))
           {
             auto leaf = static_cast<index_type>(
                 std::ranges::upper_bound(tree.leaves.source_offsets, range.begin) -
@@ -299,7 +299,7 @@ namespace nearfield::test
     {
       std::size_t const n = expected.leaves.size();
       std::vector<index_type> offsets(n + 1);
-      std::vector<source_range> own(n), ranges(found.ranges.size());
+      std::vector<interaction_list::range> own(n), ranges(found.ranges.size());
       found.offsets.copy_to(offsets);
       found.own.copy_to(own);
       found.ranges.copy_to(ranges);
@@ -313,11 +313,11 @@ namespace nearfield::test
         work.own_end = own[b].end;
         for (index_type r = offsets[b]; r < offsets[b + 1]; ++r)
         {
-          source_range const& range = ranges[r];
+          interaction_list::range const& range = ranges[r];
           for (index_type i = range.begin; i < range.end; ++i)
             work.points.emplace_back(range.set, i, range.shift);
           if (r == offsets[b]) continue;
-          source_range const& before = ranges[r - 1];
+          interaction_list::range const& before = ranges[r - 1];
           EXPECT_FALSE(before.set == range.set && before.shift == range.shift &&
                        before.end == range.begin && !(range.set == 1 && range.begin == seam))
               << "two ranges could be one";

@@ -223,12 +223,12 @@ namespace nearfield::test
     for (int c = 0; c < n_rhs; ++c) source_q.push_back(on_other_q.view()[c]);
 
     std::vector<index_type> const offsets{0, n}, range_offsets{0, 1};
-    std::vector<source_range> const own{{.begin = 0, .end = n}},
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = n}},
         ranges{{.begin = 0, .end = m, .set = 1}};
     std::vector<detail::source_set> const sets{{0, 0, 0}, {1, begin, halo_begin}};
     interaction_list const list{own, range_offsets, ranges, {}};
     device_array<index_type> const on_offsets(offsets), on_range_offsets(range_offsets);
-    device_array<source_range> const on_own(own), on_ranges(ranges);
+    device_array<interaction_list::range> const on_own(own), on_ranges(ranges);
     device_array<detail::source_set> const on_sets(sets);
     detail::cuda_job<double> job;
     job.target_x = source_x.data();

@@ -87,7 +87,7 @@ namespace nearfield::test
   {
     using K = typename TypeParam::interaction;
     using T = typename TypeParam::real;
-    if constexpr (homogeneous_in_root<K>)
+    if constexpr (detail::homogeneous_in_root<K>)
     {
       K const k = example<K>();
       vec<T, K::dim> r{};

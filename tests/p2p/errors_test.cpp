@@ -167,12 +167,12 @@ namespace nearfield::test
   TEST_F(p2p_errors, of_a_step_name_the_list_that_does_not_fit)
   {
     std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1}, short_offsets{0, 1};
-    std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
-    std::vector<source_range> const ranges{{.begin = 1, .end = 3}}, beyond{{.begin = 1, .end = 4}},
-        shifted{{.begin = 1, .end = 3, .shift = 1}}, backwards{{.begin = 3, .end = 1}},
-        elsewhere{{.begin = 1, .end = 3, .set = 2}};
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
+    std::vector<interaction_list::range> const ranges{{.begin = 1, .end = 3}},
+        beyond{{.begin = 1, .end = 4}}, shifted{{.begin = 1, .end = 3, .shift = 1}},
+        backwards{{.begin = 3, .end = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}};
     boxes const two{offsets}, one{short_offsets};
-    auto const step = [&](boxes const& b, std::vector<source_range> const& r)
+    auto const step = [&](boxes const& b, std::vector<interaction_list::range> const& r)
     {
       return [&, b]
       {
@@ -192,8 +192,8 @@ namespace nearfield::test
         },
         complains_of("near_field", "[1, 3)", "shift 1 of 1"));
     EXPECT_THAT(step(two, elsewhere), complains_of("near_field", "[1, 3)", "set 2"));
-    auto const list_of =
-        [&](std::vector<source_range> const& of_boxes, std::vector<index_type> const& of_list)
+    auto const list_of = [&](std::vector<interaction_list::range> const& of_boxes,
+                             std::vector<index_type> const& of_list)
     {
       return [&, of_boxes, of_list]
       {
@@ -211,9 +211,9 @@ namespace nearfield::test
     for (auto const& [wrong, said] : {std::pair{&down, "box 1"}, {&from_1, "begin at point 1"}})
       EXPECT_THAT(step(boxes{*wrong}, ranges), complains_of("near_field", said));
     std::vector<index_type> const full_offsets{0, 1, 2};
-    std::vector<source_range> const full{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
+    std::vector<interaction_list::range> const full{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
     std::vector<std::array<double, 3>> const two_shifts(2);
-    auto const mutual = [&](std::vector<source_range> const& r, std::vector<double>& to)
+    auto const mutual = [&](std::vector<interaction_list::range> const& r, std::vector<double>& to)
     {
       return [&, r]
       {

@@ -26,10 +26,10 @@ namespace nearfield::test
                                      set_1.view()[1]};
     double const* const inputs[] = {q_0.view()[0], q_0.view()[1], q_1.view()[0], q_1.view()[1]};
     std::vector<index_type> const offsets{0, 10, 22, 30}, list_offsets{0, 1, 3, 3};
-    std::vector<source_range> const own{{.begin = 0, .end = 10},
-                                        {.begin = 3, .end = 9, .set = 1},
-                                        {.begin = 0, .end = 25, .set = 1}};
-    std::vector<source_range> const ranges{
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = 10},
+                                                   {.begin = 3, .end = 9, .set = 1},
+                                                   {.begin = 0, .end = 25, .set = 1}};
+    std::vector<interaction_list::range> const ranges{
         {.begin = 0, .end = 20}, {.begin = 0, .end = 3, .set = 1}, {.begin = 5, .end = 20}};
     auto const in_box_1 = [](std::size_t i)
     {
@@ -109,10 +109,10 @@ namespace nearfield::test
     double const* const inputs[] = {q_y.view()[0], q_y.view()[0]};
     double const* const target_inputs[] = {q_x.view()[0]};
     std::vector<index_type> const offsets{0, 20};
-    std::vector<source_range> const own(1);
+    std::vector<interaction_list::range> const own(1);
     for (std::size_t const n_empty : {63, 64, 65, 400})
     {
-      std::vector<source_range> ranges(n_empty, {.begin = 7, .end = 7});
+      std::vector<interaction_list::range> ranges(n_empty, {.begin = 7, .end = 7});
       ranges.push_back({.begin = 0, .end = 11});
       ranges.insert(ranges.end(), n_empty, {.begin = 30, .end = 30});
       ranges.push_back({.begin = 11, .end = 30});

@@ -148,8 +148,8 @@ namespace nearfield::test
   TEST_F(leaf_lists, join_leaves_that_follow_one_another_into_ranges)
   {
     leaf_list const leaves = list_of({{0, 4, 0}, {0, 2, 0}, {0, 3, 0}, {5, 0, 0}, {0, 6, 1}});
-    std::vector<source_range> const expected{{offsets[2], offsets[6]},
-                                             {offsets[6], offsets[7], 0, 1}};
+    std::vector<interaction_list::range> const expected{{offsets[2], offsets[6]},
+                                                        {offsets[6], offsets[7], 0, 1}};
     auto const found = leaves.half_interactions().neighbours(0);
     EXPECT_EQ(std::vector(found.begin(), found.end()), expected);
     EXPECT_TRUE(leaves.half_interactions().neighbours(5).empty());

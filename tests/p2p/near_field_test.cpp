@@ -263,7 +263,7 @@ namespace nearfield::test
             near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
                        soa{again});
             EXPECT_EQ(first, again) << backend;
-            if constexpr (cpu_backend<decltype(where)>) // a GPU adds with atomics
+            if constexpr (detail::cpu_backend<decltype(where)>) // a GPU adds with atomics
             {
               near_field(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
                          soa{mutual}, {.form = pair_form::mutual});
@@ -284,14 +284,14 @@ namespace nearfield::test
     auto const q = some_values<double, 1>(n);
     index_type const end = n;
     std::vector<index_type> const offsets{0, end}, list_offsets{0, 3};
-    std::vector<source_range> const own{{.begin = 0, .end = end}};
-    std::vector<source_range> const ranges{{.begin = 0, .end = end, .shift = 1},
-                                           {.begin = 0, .end = 0},
-                                           {.begin = 10, .end = 45, .shift = 2}};
+    std::vector<interaction_list::range> const own{{.begin = 0, .end = end}};
+    std::vector<interaction_list::range> const ranges{{.begin = 0, .end = end, .shift = 1},
+                                                      {.begin = 0, .end = 0},
+                                                      {.begin = 10, .end = 45, .shift = 2}};
     std::vector<std::array<double, 3>> const shifts{{0, 0, 0}, {1, 0, 0}, {-1, 2, 0}};
 
     auto sums = reference(k, x.view(), x.view(), q.view(), other_points);
-    for (source_range const& range : ranges)
+    for (interaction_list::range const& range : ranges)
     {
       auto moved = set;
       for (int d = 0; d < 2; ++d)
@@ -327,9 +327,9 @@ namespace nearfield::test
     auto const x = some_points<double, 3>(cloud::uniform, n);
     auto const q = some_values<double, 1>(n);
     std::vector<index_type> const offsets{0, 5, static_cast<index_type>(n)};
-    std::vector<source_range> own{{.begin = 0, .end = 5},
-                                  {.begin = 5, .end = static_cast<index_type>(n)}};
-    std::vector<source_range> ranges;
+    std::vector<interaction_list::range> own{{.begin = 0, .end = 5},
+                                             {.begin = 5, .end = static_cast<index_type>(n)}};
+    std::vector<interaction_list::range> ranges;
     std::vector<char> met(n);
     for (index_type j = 5; j + 3 < n; j += 4)
     {

@@ -27,7 +27,7 @@ namespace nearfield::test
     {
       std::vector<index_type> const offsets{0, 32, 50, 100, 117, 245, 250};
       std::vector<index_type> const no_ranges(offsets.size(), 0);
-      std::vector<source_range> own;
+      std::vector<interaction_list::range> own;
       for (std::size_t b = 0; b + 1 < offsets.size(); ++b)
         own.push_back({.begin = offsets[b], .end = offsets[b + 1]});
       auto const x = some_points<T, K::dim>(cloud::uniform, offsets.back(), 1);
@@ -114,14 +114,15 @@ namespace nearfield::test
 
   TEST(own_interaction, may_be_radial)
   {
-    static_assert(radial_interaction<inverse_square> && !homogeneous_in_root<inverse_square>);
+    static_assert(detail::radial_interaction<inverse_square> &&
+                  !detail::homogeneous_in_root<inverse_square>);
     expect_own<float>(inverse_square{});
     expect_own<double>(inverse_square{});
   }
 
   TEST(own_interaction, may_be_radial_and_regular)
   {
-    static_assert(radial_interaction<spring>);
+    static_assert(detail::radial_interaction<spring>);
     expect_own<float>(spring{.reach = 0.25});
     expect_own<double>(spring{.reach = 0.25});
   }

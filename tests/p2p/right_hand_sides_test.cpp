@@ -72,7 +72,7 @@ namespace nearfield::test
                columns<most * K::n_out>& y_out) const
       {
         index_type const offsets[] = {0, static_cast<index_type>(x.size())}, no_ranges[] = {0, 0};
-        source_range const own{.end = static_cast<index_type>(y.size())};
+        interaction_list::range const own{.end = static_cast<index_type>(y.size())};
         auto const x_view = x.view(), y_view = y.view();
         auto const x_q_view = x_q.view(), y_q_view = y_q.view();
         auto const x_out_view = x_out.view(), y_out_view = y_out.view();
@@ -276,10 +276,10 @@ namespace nearfield::test
     for (int c = 0; c < 2 * n_rhs; ++c)
       for (double& value : y_q.column(c)) value = std::abs(value);
     index_type const offsets[] = {0, 6, n}, list_offsets[] = {0, 2, 3};
-    source_range const own[] = {{.begin = 2, .end = m, .set = 1}, {.end = 5}};
-    source_range const ranges[] = {{.begin = 0, .end = m, .set = 1, .shift = 1},
-                                   {.begin = 2, .end = m},
-                                   {.begin = 0, .end = 3, .set = 1}};
+    interaction_list::range const own[] = {{.begin = 2, .end = m, .set = 1}, {.end = 5}};
+    interaction_list::range const ranges[] = {{.begin = 0, .end = m, .set = 1, .shift = 1},
+                                              {.begin = 2, .end = m},
+                                              {.begin = 0, .end = 3, .set = 1}};
     std::array<double, 3> const shifts[] = {{0, 0, 0}, {0.5, -1, 0}};
     auto const x_view = std::as_const(x).view();
     auto const y_view = std::as_const(y).view();

@@ -60,7 +60,7 @@ namespace nearfield::test
       // two boxes that hold a point each, at one place
       std::vector<double> const x{1, 1}, y{2, 2}, q{1, 1};
       std::vector<index_type> const offsets{0, 1, 2}, list_offsets{0, 1, 2};
-      std::vector<source_range> const own{{0, 1}, {1, 2}}, ranges{{1, 2}, {0, 1}};
+      std::vector<interaction_list::range> const own{{0, 1}, {1, 2}}, ranges{{1, 2}, {0, 1}};
       for (auto const& backend : tested_backends())
       {
         std::vector<double> out{5, 5};
@@ -80,10 +80,10 @@ namespace nearfield::test
       std::vector<double> const x{1, 2}, y{2, 2}, q{1, 1};
       std::vector<double> out{0, 0};
       std::vector<index_type> const good{0, 1, 2}, past{0, 1, 3}, down{0, 3, 2};
-      std::vector<source_range> const own{{0, 1}, {1, 2}}, swapped{{1, 2}, {0, 1}};
-      std::vector<source_range> const ranges{{1, 2}, {0, 1}};
+      std::vector<interaction_list::range> const own{{0, 1}, {1, 2}}, swapped{{1, 2}, {0, 1}};
+      std::vector<interaction_list::range> const ranges{{1, 2}, {0, 1}};
       auto const step = [&](std::vector<index_type> const& points,
-                            std::vector<source_range> const& mine,
+                            std::vector<interaction_list::range> const& mine,
                             std::vector<index_type> const& list)
       {
         near_field(scalar, one_over_r<2>{}, boxes{points}, interaction_list{mine, list, ranges, {}},

@@ -271,7 +271,7 @@ namespace nearfield::test
     constexpr index_type n = 50'000; // boxes of one point, each with the next as neighbour
     std::vector<index_type> offsets(n + 1);
     std::iota(offsets.begin(), offsets.end(), 0);
-    std::vector<source_range> own(n), ranges(n);
+    std::vector<interaction_list::range> own(n), ranges(n);
     for (index_type b = 0; b < n; ++b)
     {
       own[b] = {b, b + 1};
@@ -296,8 +296,8 @@ namespace nearfield::test
       values = good;
     };
     expect(offsets, index_type(7), index_type(7), "offsets of box 19999 descend");
-    expect(ranges, source_range{5, 4}, source_range{6, 4}, "a range [5, 4)");
-    expect(own, source_range{5, 6}, source_range{5, 6}, "box 20000 holds");
-    expect(ranges, source_range{5, 6}, source_range{5, 6}, "box 20000 meets");
+    expect(ranges, interaction_list::range{5, 4}, interaction_list::range{6, 4}, "a range [5, 4)");
+    expect(own, interaction_list::range{5, 6}, interaction_list::range{5, 6}, "box 20000 holds");
+    expect(ranges, interaction_list::range{5, 6}, interaction_list::range{5, 6}, "box 20000 meets");
   }
 }

@@ -23,7 +23,8 @@ namespace
       for (index_type b = groups.first_leaf()[g]; b < groups.first_leaf()[g + 1]; ++b)
       {
         double sources = tree.sources().count(b);
-        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
+        for (interaction_list::range const& range : list.neighbours(b))
+          sources += range.end - range.begin;
         pairs[g] += tree.targets().count(b) * sources;
       }
     return pairs;
@@ -82,13 +83,13 @@ namespace
                                      index_type points = 1000)
   {
     std::vector<index_type> offsets(n + 1), none(n + 1);
-    std::vector<source_range> own;
+    std::vector<interaction_list::range> own;
     for (index_type b = 0; b < n; ++b)
     {
       offsets[b + 1] = offsets[b] + points;
       own.push_back({offsets[b], offsets[b + 1]});
     }
-    leaf_groups_view view;
+    nearfield::detail::leaf_groups_view view;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
     return detail::first_leaves_of_groups(view, options).size() - 1;
@@ -118,13 +119,13 @@ namespace
     // of 1000 leaves the first ten have a point each
     constexpr index_type n = 1000, with_points = 10;
     std::vector<index_type> offsets(n + 1, with_points), none(n + 1);
-    std::vector<source_range> own(n);
+    std::vector<interaction_list::range> own(n);
     for (index_type b = 0; b < with_points; ++b)
     {
       offsets[b] = b;
       own[b] = {b, b + 1};
     }
-    leaf_groups_view view;
+    nearfield::detail::leaf_groups_view view;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
     auto const first = detail::first_leaves_of_groups(view, {.leaves_per_group = 100});

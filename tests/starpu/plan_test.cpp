@@ -26,16 +26,16 @@ namespace
   struct two_leaves
   {
     std::vector<index_type> offsets, first_leaf{0, 1, 2};
-    std::vector<source_range> own, ranges;
+    std::vector<interaction_list::range> own, ranges;
     std::vector<index_type> range_offsets{0, 1, 1};
 
     two_leaves(index_type first, index_type second)
         : offsets{0, first, first + second}, own{{0, first}, {first, first + second}},
           ranges{{first, first + second}}
     {}
-    [[nodiscard]] leaf_groups_view view() const
+    [[nodiscard]] nearfield::detail::leaf_groups_view view() const
     {
-      leaf_groups_view result;
+      nearfield::detail::leaf_groups_view result;
       result.first_leaf = first_leaf;
       result.targets = result.sources = {offsets};
       result.full = result.half = {own, range_offsets, ranges, {}};
@@ -84,11 +84,11 @@ namespace
     std::vector<index_type> offsets(n + 1), range_offsets(n + 1, n_met);
     std::iota(offsets.begin(), offsets.end(), 0u);
     range_offsets[0] = 0;
-    std::vector<source_range> own, ranges;
+    std::vector<interaction_list::range> own, ranges;
     for (index_type b = 0; b < n; ++b) own.push_back({b, b + 1});
     for (index_type i = 0; i < n_met; ++i) ranges.push_back({2 * i + 2, 2 * i + 3});
     std::vector<index_type> const first_leaf{0, 1, n};
-    leaf_groups_view groups;
+    nearfield::detail::leaf_groups_view groups;
     groups.first_leaf = first_leaf;
     groups.targets = groups.sources = {offsets};
     groups.full = groups.half = {own, range_offsets, ranges, {}};
@@ -100,7 +100,7 @@ namespace
     ASSERT_EQ(first.head.n_ranges, n_met);
     for (index_type i = 0; i < n_met; ++i)
     {
-      source_range const& range = list.ranges[i];
+      interaction_list::range const& range = list.ranges[i];
       ASSERT_LT(range.set, first.head.n_sets);
       nearfield::detail::source_set const& set = list.sets[range.set];
       ASSERT_EQ(plan.source_chunks[first.source_chunks[set.allocation]].begin + set.begin +

@@ -44,11 +44,11 @@ namespace
   [[maybe_unused]] int const no_gpus = setenv("STARPU_NCUDA", "0", 1);
 
   /// 100 points that meet one another.
-  leaf_groups_view one_leaf()
+  nearfield::detail::leaf_groups_view one_leaf()
   {
     static index_type const offsets[] = {0, 100}, none[] = {0, 0};
-    static source_range const own[] = {{0, 100}};
-    leaf_groups_view view;
+    static interaction_list::range const own[] = {{0, 100}};
+    nearfield::detail::leaf_groups_view view;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
     return view;

@@ -156,7 +156,8 @@ namespace
 
   constexpr pair_form forms_of_tasks[] = {pair_form::one_sided, pair_form::mutual};
 
-  nearfield::detail::step_plan plan(leaf_groups_view const& groups, pair_form form)
+  nearfield::detail::step_plan plan(nearfield::detail::leaf_groups_view const& groups,
+                                    pair_form form)
   {
     return (form == pair_form::mutual ? nearfield::detail::plan_mutual
                                       : nearfield::detail::plan_gather)(groups, true, 16, nullptr);
@@ -170,7 +171,7 @@ namespace
 
   TEST(cut_for_form, groups_have_equal_numbers_of_pairs_of_the_form)
   {
-    auto const imbalance = [](leaf_groups_view const& groups, pair_form form)
+    auto const imbalance = [](nearfield::detail::leaf_groups_view const& groups, pair_form form)
     {
       double largest = 0, all = 0;
       auto const planned = plan(groups, form);

@@ -147,7 +147,7 @@ namespace
         starpu_mpi::detail::axis_of_ranks const mine(
             all, on, starpu_mpi::detail::bits_of_axis<double, 1>(all, std::array{here}, 0), places);
         nearfield::detail::sort_scratch scratch;
-        strided_column<double const> const column{x.columns[0].data(), 1};
+        nearfield::detail::strided_column<double const> const column{x.columns[0].data(), 1};
         nearfield::detail::sorted_axis const one(on, column, n, column, 0, scratch);
         auto const a = mine.spacing(), b = one.spacing(places);
         EXPECT_EQ(a.n, b.n);

@@ -101,7 +101,7 @@ namespace nearfield::test
       is_met[own] = true;
       // lists: the same leaves in the same order
       std::vector<std::pair<index_type, std::uint16_t>> found, expected;
-      for (source_range const& range : mine.interactions().neighbours(b))
+      for (interaction_list::range const& range : mine.interactions().neighbours(b))
         for (index_type j = range.begin; j < range.end; ++j)
         {
           index_type const leaf = leaf_at(known_sources, j);
@@ -109,7 +109,7 @@ namespace nearfield::test
           found.emplace_back(of_sources.begin(leaf_of_known[leaf]) + j - known_sources.begin(leaf),
                              range.shift);
         }
-      for (source_range const& range : one.interactions().neighbours(first_leaf + b))
+      for (interaction_list::range const& range : one.interactions().neighbours(first_leaf + b))
         for (index_type j = range.begin; j < range.end; ++j) expected.emplace_back(j, range.shift);
       ASSERT_EQ(found, expected);
       EXPECT_EQ(mine.interactions().own[b].begin, known_sources.begin(own));
@@ -122,7 +122,7 @@ namespace nearfield::test
     };
     index_type const first_source = first_of(of_sources);
     for (index_type b = 0; b < known.size(); ++b)
-      for (source_range const& range : one.interactions().neighbours(leaf_of_known[b]))
+      for (interaction_list::range const& range : one.interactions().neighbours(leaf_of_known[b]))
         if (range.begin < first_source + mine.n_sources() && range.end > first_source)
           is_met[b] = true;
     EXPECT_TRUE(std::ranges::find(is_met, false) == is_met.end()) << "knows a leaf too many";

@@ -78,8 +78,8 @@ namespace nearfield::test
       auto const list = cells.view().full;
       std::set<index_type> met;
       for (index_type p = list.own[b].begin; p < list.own[b].end; ++p) met.insert(p);
-      source_range const* before = nullptr;
-      for (source_range const& range : list.neighbours(b))
+      interaction_list::range const* before = nullptr;
+      for (interaction_list::range const& range : list.neighbours(b))
       {
         EXPECT_LT(range.begin, range.end);
         if (before)
@@ -132,8 +132,8 @@ namespace nearfield::test
           if (in_reach(cells.grid(), x, point(view.source_x, p))) expected.insert(p);
         EXPECT_EQ(met_by(cells, b), expected);
         if (!cells.has_one_set()) continue;
-        std::vector<source_range> after;
-        for (source_range const& range : view.full.neighbours(b))
+        std::vector<interaction_list::range> after;
+        for (interaction_list::range const& range : view.full.neighbours(b))
           if (range.begin >= view.targets.end(b)) after.push_back(range);
         EXPECT_TRUE(std::ranges::equal(view.half.neighbours(b), after));
       }

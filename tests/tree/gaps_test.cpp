@@ -262,7 +262,7 @@ namespace nearfield::test
     {
       detail::this_thread here;
       detail::sort_scratch scratch;
-      strided_column<double const> const all{x.data(), 1}, none{};
+      detail::strided_column<double const> const all{x.data(), 1}, none{};
       return {here, all, x.size(), none, 0, scratch};
     }
   }

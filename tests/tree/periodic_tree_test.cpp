@@ -28,8 +28,8 @@ namespace nearfield::test
       std::set<meeting<Dim>> found;
       for (index_type b = 0; b < tree.size(); ++b)
       {
-        source_range before{};
-        for (source_range const& range : list.neighbours(b))
+        interaction_list::range before{};
+        for (interaction_list::range const& range : list.neighbours(b))
         {
           EXPECT_LT(range.begin, range.end);
           EXPECT_LE(before.begin, range.begin);
@@ -61,7 +61,7 @@ namespace nearfield::test
       std::uint64_t pairs = 0;
       for (index_type b = 0; b < tree.size(); ++b)
       {
-        ASSERT_EQ(full.own[b], (source_range{sources.begin(b), sources.end(b)}));
+        ASSERT_EQ(full.own[b], (interaction_list::range{sources.begin(b), sources.end(b)}));
         std::size_t const before = expected.size();
         for (index_type c = 0; c < tree.size() && targets.count(b) > 0; ++c)
           for (auto const& image : all_images<Dim>(tree.period()))
@@ -80,7 +80,7 @@ namespace nearfield::test
       // each meeting of the half list, with its reverse, and nothing twice
       interaction_list const half = tree.half_interactions();
       for (index_type b = 0; b < tree.size(); ++b)
-        for (source_range const& range : half.neighbours(b))
+        for (interaction_list::range const& range : half.neighbours(b))
         {
           EXPECT_GE(range.begin, targets.begin(b));
           EXPECT_TRUE(range.begin >= targets.end(b) || range.shift != 0);
@@ -142,7 +142,7 @@ namespace nearfield::test
     for (index_type b = 0; b < halves.size(); ++b)
     {
       std::size_t met = 0;
-      for (source_range const& range : halves.interactions().neighbours(b))
+      for (interaction_list::range const& range : halves.interactions().neighbours(b))
         met += range.end - range.begin;
       std::size_t expected = 0; // 2^k of a leaf that differs on k axes
       for (index_type c = 0; c < halves.size(); ++c)

@@ -35,8 +35,8 @@ namespace nearfield::test
     static_assert(std::convertible_to<std::span<index_type const>, decltype(boxes::offsets)>);
     static_assert(!std::convertible_to<offsets, decltype(boxes::offsets)>);
     static_assert(!std::convertible_to<std::array<index_type, 2>, decltype(boxes::offsets)>);
-    static_assert(
-        !std::convertible_to<std::vector<source_range>, decltype(interaction_list::ranges)>);
+    static_assert(!std::convertible_to<std::vector<interaction_list::range>,
+                                       decltype(interaction_list::ranges)>);
   }
 
   template <class Tree>

@@ -71,10 +71,10 @@ namespace nearfield::test
   }
 
   /// The positions that ranges cover, one by one and in order.
-  inline std::vector<index_type> expand(std::span<source_range const> ranges)
+  inline std::vector<index_type> expand(std::span<interaction_list::range const> ranges)
   {
     std::vector<index_type> result;
-    for (source_range const& range : ranges)
+    for (interaction_list::range const& range : ranges)
       for (index_type j = range.begin; j < range.end; ++j) result.push_back(j);
     return result;
   }

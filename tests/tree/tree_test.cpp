@@ -20,7 +20,7 @@ namespace nearfield::test
     using ::testing::ThrowsMessage;
 
     /// Ranges ascend, none is empty, and two next to each other would have been one.
-    void expect_merged(std::span<source_range const> ranges)
+    void expect_merged(std::span<interaction_list::range const> ranges)
     {
       for (std::size_t r = 0; r < ranges.size(); ++r)
       {
@@ -46,7 +46,7 @@ namespace nearfield::test
       std::uint64_t pairs = 0;
       for (index_type b = 0; b < tree.size(); ++b)
       {
-        ASSERT_EQ(list.own[b], (source_range{sources.begin(b), sources.end(b)}));
+        ASSERT_EQ(list.own[b], (interaction_list::range{sources.begin(b), sources.end(b)}));
         expect_merged(list.neighbours(b));
         std::vector<index_type> const expected =
             positions_of(sources, [&](index_type c)
@@ -68,9 +68,10 @@ namespace nearfield::test
       ASSERT_EQ(list.offsets.size(), tree.size() + std::size_t(1));
       for (index_type b = 0; b < tree.size(); ++b)
       {
-        ASSERT_EQ(list.own[b], (source_range{points.begin(b), points.end(b)}));
+        ASSERT_EQ(list.own[b], (interaction_list::range{points.begin(b), points.end(b)}));
         expect_merged(list.neighbours(b));
-        for (source_range const& range : list.neighbours(b)) EXPECT_GE(range.begin, points.end(b));
+        for (interaction_list::range const& range : list.neighbours(b))
+          EXPECT_GE(range.begin, points.end(b));
         ASSERT_EQ(
             expand(list.neighbours(b)),
             positions_of(points, [&](index_type c) { return c > b && touch(box[b], box[c]); }))

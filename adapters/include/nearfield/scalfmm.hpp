@@ -98,7 +98,7 @@ namespace nearfield::scalfmm3
       if constexpr (detail::has_mutual_coefficient<MatrixKernel>)
       {
         detail::signed_mat<V, n_out, n_in> result{map, {}};
-        auto const sign = kernel.template mutual_coefficient<real_of<V>>();
+        auto const sign = kernel.template mutual_coefficient<nearfield::detail::real_of<V>>();
         for (int o = 0; o < n_out; ++o) result.sign[o] = V(sign[static_cast<std::size_t>(o)]);
         return result;
       }
@@ -117,7 +117,7 @@ namespace nearfield::scalfmm3
       for (int d = 0; d < dim; ++d)
       {
         x.at(static_cast<std::size_t>(d)) = detail::register_at(r[d], m);
-        origin.at(static_cast<std::size_t>(d)) = register_type(real_of<V>(0));
+        origin.at(static_cast<std::size_t>(d)) = register_type(nearfield::detail::real_of<V>(0));
       }
       auto const values = kernel.evaluate(x, origin);
       NEARFIELD_UNROLL

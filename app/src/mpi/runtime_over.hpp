@@ -34,7 +34,7 @@ namespace nearfield::app
     [[nodiscard]] session const& running() const { return *running_; }
     [[nodiscard]] std::shared_ptr<starpu::cpu_workers> const& workers() const { return workers_; }
     /// Where trees are made: by the workers, or by the calling thread if there is one worker.
-    [[nodiscard]] on_threads<simd_backend> place_of_tree() const
+    [[nodiscard]] nearfield::detail::on_threads<simd_backend> place_of_tree() const
     {
       return simd.with(*threads_of_tree_);
     }

@@ -30,7 +30,7 @@ namespace nearfield
 
   std::uint64_t free_gpu_memory() { refuse_gpu(); }
   void synchronize(cuda_stream) { refuse_gpu(); }
-  std::shared_ptr<device_memory> device_memory_of(cuda_memory_pool) { refuse_gpu(); }
+  std::shared_ptr<device_memory> device_memory_of(CUmemPoolHandle_st*) { refuse_gpu(); }
   std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory>) { refuse_gpu(); }
   pool_memory memory_of_pool() { refuse_gpu(); }
   void reset_pool_peak() { refuse_gpu(); }

@@ -186,7 +186,7 @@ namespace nearfield
     }
   }
 
-  std::shared_ptr<device_memory> device_memory_of(cuda_memory_pool pool)
+  std::shared_ptr<device_memory> device_memory_of(CUmemPoolHandle_st* pool)
   {
     if (!pool) throw error("device_memory_of: the pool is null; create it by cudaMemPoolCreate");
     return std::make_shared<memory_of_caller>(pool);

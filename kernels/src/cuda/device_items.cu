@@ -18,7 +18,7 @@ namespace nearfield
 
     struct boxes_on_device
     {
-      list_view list;
+      detail::list_view list;
       index_type const* n_boxes;
       index_type most; ///< targets of an item
 
@@ -50,7 +50,7 @@ namespace nearfield
       if (b >= *boxes.n_boxes) return;
       index_type const n = boxes.targets(b), first = boxes.list.box_offsets[b];
       auto const pieces = static_cast<index_type>(at[b + 1] - at[b]);
-      source_range const own = boxes.list.own[b];
+      interaction_list::range const own = boxes.list.own[b];
       std::uint64_t sources = own.end - own.begin;
       for (index_type r = boxes.list.range_offsets[b]; r < boxes.list.range_offsets[b + 1]; ++r)
         sources += boxes.list.ranges[r].end - boxes.list.ranges[r].begin;
@@ -73,7 +73,7 @@ namespace nearfield
     }
 
     /// Not less than the number of items of each kind.
-    detail::cuda_item_counts most_items(device_leaves const& leaves, bool is_mutual)
+    detail::cuda_item_counts most_items(detail::device_leaves const& leaves, bool is_mutual)
     {
       std::size_t const n = leaves.target_order.size();
       auto const at_most = [&](std::size_t count)
@@ -112,7 +112,7 @@ namespace nearfield
     }
   }
 
-  cuda_list::cuda_list(cuda_backend where, device_leaves const& leaves, bool is_mutual)
+  cuda_list::cuda_list(cuda_backend where, detail::device_leaves const& leaves, bool is_mutual)
       : n_targets_(leaves.target_order.size()), n_sources_(leaves.source_order.size()),
         is_of_one_set_(leaves.one_set), is_mutual_(is_mutual),
         view_(is_mutual ? leaves.half : leaves.full)

@@ -6,7 +6,7 @@
 
 namespace nearfield
 {
-  cuda_list::cuda_list(cuda_backend, device_leaves const&, bool)
+  cuda_list::cuda_list(cuda_backend, detail::device_leaves const&, bool)
   {
     detail::refuse_gpu();
   }

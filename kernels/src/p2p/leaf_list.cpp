@@ -107,7 +107,7 @@ namespace nearfield
 
     /// Sorts the meetings, each once, into rows of ranges.
     void make_rows(std::vector<meeting>& met, index_type n, boxes const& sources,
-                   std::vector<index_type>& offsets, std::vector<source_range>& ranges)
+                   std::vector<index_type>& offsets, std::vector<interaction_list::range>& ranges)
     {
       std::sort(met.begin(), met.end());
       met.erase(std::unique(met.begin(), met.end()), met.end());
@@ -165,7 +165,8 @@ namespace nearfield
     make_rows(full, n, sources, full_.offsets, full_.ranges);
     make_rows(half, n, sources, half_.offsets, half_.ranges);
     for (index_type b = 0; b < n; ++b)
-      own_.push_back(one_set ? source_range{targets.begin(b), targets.end(b)} : source_range{});
+      own_.push_back(one_set ? interaction_list::range{targets.begin(b), targets.end(b)}
+                             : interaction_list::range{});
     shifts_ = std::move(shifts.all);
   }
 

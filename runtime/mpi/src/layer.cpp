@@ -193,33 +193,33 @@ namespace nearfield::starpu_mpi::detail
       };
       loop_parts const loop = cut(on, last - first, 256);
       std::vector<touching_leaves> pieces(static_cast<std::size_t>(loop.parts));
-      for_each_part(
-          on, loop,
-          [&](int part, std::size_t begin, std::size_t end)
-          {
-            touching_leaves found;
-            list_pair rows;
-            list_writer lists(rows.full, rows.half, each, each, false, function, remedy);
-            list_leaves(known.leaves, key_level, period, first + static_cast<index_type>(begin),
-                        first + static_cast<index_type>(end), lists);
-            interaction_list const of = rows.full.view();
-            for (std::size_t b = begin; b < end; ++b)
-            {
-              std::size_t const n_before = found.own.size();
-              index_type const foreign = first + static_cast<index_type>(b);
-              for (source_range const& range : of.neighbours(static_cast<index_type>(b - begin)))
-              {
-                index_type const end_of_own = std::min(range.end, known.last);
-                for (index_type leaf = std::max(range.begin, known.first); leaf < end_of_own;
-                     ++leaf)
-                  if (may_meet(leaf, foreign) || may_meet(foreign, leaf))
-                    found.own.push_back(leaf - known.first);
-              }
-              if (found.own.size() > n_before) found.foreign.push_back(foreign);
-            }
-            sort_unique(found.own);
-            pieces[static_cast<std::size_t>(part)] = std::move(found);
-          });
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      touching_leaves found;
+                      list_pair rows;
+                      list_writer lists(rows.full, rows.half, each, each, false, function, remedy);
+                      list_leaves(known.leaves, key_level, period,
+                                  first + static_cast<index_type>(begin),
+                                  first + static_cast<index_type>(end), lists);
+                      interaction_list const of = rows.full.view();
+                      for (std::size_t b = begin; b < end; ++b)
+                      {
+                        std::size_t const n_before = found.own.size();
+                        index_type const foreign = first + static_cast<index_type>(b);
+                        for (auto const& range : of.neighbours(static_cast<index_type>(b - begin)))
+                        {
+                          index_type const end_of_own = std::min(range.end, known.last);
+                          for (index_type leaf = std::max(range.begin, known.first);
+                               leaf < end_of_own; ++leaf)
+                            if (may_meet(leaf, foreign) || may_meet(foreign, leaf))
+                              found.own.push_back(leaf - known.first);
+                        }
+                        if (found.own.size() > n_before) found.foreign.push_back(foreign);
+                      }
+                      sort_unique(found.own);
+                      pieces[static_cast<std::size_t>(part)] = std::move(found);
+                    });
       touching_leaves all;
       for (touching_leaves const& piece : pieces)
       {

@@ -25,7 +25,7 @@ namespace nearfield::starpu_mpi::detail
 
       rows() { table.offsets.push_back(0); }
 
-      void close(source_range const& own, double n_pairs)
+      void close(interaction_list::range const& own, double n_pairs)
       {
         table.own.push_back(own);
         table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
@@ -44,11 +44,11 @@ namespace nearfield::starpu_mpi::detail
       [[nodiscard]] rows inner() const
       {
         return make(
-            [&](index_type b, source_range const& own, rows& to)
+            [&](index_type b, interaction_list::range const& own, rows& to)
             {
               if (!is_mutual_) return has_foreign(b) ? skip(to) : add_whole(b, own, to);
               double pairs = count(own) * (count(own) - 1);
-              for (source_range range : leaves_.lists.neighbours(b))
+              for (interaction_list::range range : leaves_.lists.neighbours(b))
               {
                 // The half list: what comes after the box. Only the leaf of level 0 meets images of itself, each second
                 // one of which counts.
@@ -66,18 +66,18 @@ namespace nearfield::starpu_mpi::detail
       [[nodiscard]] rows border() const
       {
         return make(
-            [&](index_type b, source_range const& own, rows& to)
+            [&](index_type b, interaction_list::range const& own, rows& to)
             {
               if (!has_foreign(b)) return skip(to);
               if (!is_mutual_) return add_whole(b, own, to);
               double pairs = 0;
-              auto const add_foreign = [&](source_range const& range)
+              auto const add_foreign = [&](interaction_list::range const& range)
               {
                 if (range.begin >= range.end) return;
                 add(range, to);
                 pairs += count(own) * count(range);
               };
-              for (source_range const& range : leaves_.lists.neighbours(b))
+              for (interaction_list::range const& range : leaves_.lists.neighbours(b))
               {
                 add_foreign({range.begin, std::min(range.end, begin_), 0, range.shift});
                 add_foreign({std::max(range.begin, end_), range.end, 0, range.shift});
@@ -87,21 +87,25 @@ namespace nearfield::starpu_mpi::detail
       }
 
     private:
-      static double count(source_range const& range) { return range.end - range.begin; }
+      static double count(interaction_list::range const& range) { return range.end - range.begin; }
       static void skip(rows& to) { to.close({}, 0); }
-      static void add(source_range const& range, rows& to) { to.table.ranges.push_back(range); }
+      static void add(interaction_list::range const& range, rows& to)
+      {
+        to.table.ranges.push_back(range);
+      }
 
       [[nodiscard]] bool has_foreign(index_type b) const
       {
-        return std::ranges::any_of(leaves_.lists.neighbours(b), [&](source_range const& range)
+        return std::ranges::any_of(leaves_.lists.neighbours(b),
+                                   [&](interaction_list::range const& range)
                                    { return range.begin < begin_ || range.end > end_; });
       }
 
-      void add_whole(index_type b, source_range const& own, rows& to) const
+      void add_whole(index_type b, interaction_list::range const& own, rows& to) const
       {
         double const n_targets = leaves_.targets.count(leaves_.first + b);
         if (n_targets == 0) return skip(to);
-        for (source_range const& range : leaves_.lists.neighbours(b)) add(range, to);
+        for (interaction_list::range const& range : leaves_.lists.neighbours(b)) add(range, to);
         double const met = double(leaves_.lists.source_count(b)) - (leaves_.has_one_set ? 1 : 0);
         to.close(own, std::max(1., n_targets * met)); // outputs are written in any case
       }
@@ -129,7 +133,7 @@ namespace nearfield::starpu_mpi::detail
              &ranges = made.table.ranges; // lambdas capture names, with clang++ 14 too
         auto& offsets = made.table.offsets;
         // those of other ranks are empty
-        own.assign(leaves_.targets.size(), source_range{});
+        own.assign(leaves_.targets.size(), interaction_list::range{});
         made.pairs.assign(leaves_.targets.size(), 0);
         offsets.assign(leaves_.targets.size() + std::size_t(1), 0);
         std::fill(offsets.begin() + leaves_.last, offsets.end(), before.back());
@@ -159,7 +163,7 @@ namespace nearfield::starpu_mpi::detail
     std::vector<index_type> first_leaves(rank_leaves const& leaves, group_options const& options,
                                          executor* on, std::size_t& n_before, std::size_t& n_groups)
     {
-      leaf_groups_view own;
+      nearfield::detail::leaf_groups_view own;
       own.targets = {leaves.targets.offsets.subspan(leaves.first,
                                                     leaves.last - leaves.first + std::size_t(1))};
       own.full = leaves.lists;
@@ -212,7 +216,7 @@ namespace nearfield::starpu_mpi::detail
       auto const make =
           [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
       {
-        leaf_groups_view view;
+        nearfield::detail::leaf_groups_view view;
         view.first_leaf = first;
         view.has_one_set = leaves.has_one_set;
         view.targets = leaves.targets;

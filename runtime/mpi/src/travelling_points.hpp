@@ -63,7 +63,7 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T, int Dim>
-  strided_column<index_type> numbers_of(std::span<traveller<T, Dim>> points)
+  nearfield::detail::strided_column<index_type> numbers_of(std::span<traveller<T, Dim>> points)
   {
     static_assert(sizeof(traveller<T, Dim>) % sizeof(index_type) == 0);
     return {points.empty() ? nullptr : &points[0].number,

@@ -133,10 +133,10 @@ namespace nearfield
   }
 
   template <int Dim>
-  device_leaves cuda_tree<Dim>::on_device() const&
+  detail::device_leaves cuda_tree<Dim>::on_device() const&
   {
     auto const& tables = tree_->tables();
-    device_leaves result;
+    detail::device_leaves result;
     index_type const* const boxes = tables.target_offsets.data();
     result.full = {boxes, tables.own.data(), tables.range_offsets.data(), tables.ranges.data(),
                    tree_->shifts().data()};

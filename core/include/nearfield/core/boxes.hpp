@@ -19,57 +19,48 @@ namespace nearfield
   /// are 64-bit.
   using index_type = std::uint32_t;
 
-  /// A span of memory that is kept elsewhere: a temporary, which would leave it dangling, does not convert to it.
-  template <class T>
-  struct kept_span : std::span<T>
+  namespace detail
   {
-    constexpr kept_span() = default;
-    /// From a span, of which nobody knows who keeps the memory.
-    constexpr kept_span(std::span<T> const& of) : std::span<T>(of) {} // NOLINT
-    /// From pointer and size.
-    constexpr kept_span(T* first, std::size_t n) : std::span<T>(first, n) {}
-    /// From a container that has a name, or a view.
-    template <class Range>
-    requires(std::ranges::borrowed_range<Range>&& std::convertible_to<Range, std::span<T>> &&
-             !std::same_as<std::remove_cvref_t<Range>, kept_span>) //
-        constexpr kept_span(Range&& from)                          // NOLINT
-        : std::span<T>(std::forward<Range>(from))
-    {}
-    /// Deleted: the temporary ends before the span.
-    template <class Container>
-    requires(!std::ranges::borrowed_range<Container> &&
-             std::convertible_to<Container&, std::span<T>>) //
-        kept_span(Container&& give_the_container_a_name)
-    = delete;
-  };
+    /// A span of memory that is kept elsewhere: a temporary, which would leave it dangling, does not convert to it.
+    template <class T>
+    struct kept_span : std::span<T>
+    {
+      constexpr kept_span() = default;
+      /// From a span, of which nobody knows who keeps the memory.
+      constexpr kept_span(std::span<T> const& of) : std::span<T>(of) {} // NOLINT
+      /// From pointer and size.
+      constexpr kept_span(T* first, std::size_t n) : std::span<T>(first, n) {}
+      /// From a container that has a name, or a view.
+      template <class Range>
+      requires(std::ranges::borrowed_range<Range>&& std::convertible_to<Range, std::span<T>> &&
+               !std::same_as<std::remove_cvref_t<Range>, kept_span>) //
+          constexpr kept_span(Range&& from)                          // NOLINT
+          : std::span<T>(std::forward<Range>(from))
+      {}
+      /// Deleted: the temporary ends before the span.
+      template <class Container>
+      requires(!std::ranges::borrowed_range<Container> &&
+               std::convertible_to<Container&, std::span<T>>) //
+          kept_span(Container&& give_the_container_a_name)
+      = delete;
+    };
+  }
 }
 
 /// \cond
 template <class T>
-inline constexpr bool std::ranges::enable_borrowed_range<nearfield::kept_span<T>> = true;
+inline constexpr bool std::ranges::enable_borrowed_range<nearfield::detail::kept_span<T>> = true;
 template <class T>
-inline constexpr bool std::ranges::enable_view<nearfield::kept_span<T>> = true;
+inline constexpr bool std::ranges::enable_view<nearfield::detail::kept_span<T>> = true;
 /// \endcond
 
 namespace nearfield
 {
-  /// Consecutive source points [begin, end) that one target box meets.
-  struct source_range
-  {
-    index_type begin = 0; ///< the first source
-    index_type end = 0;   ///< one past the last
-    /// which set of columns `begin` and `end` index, where sources lie in several; 0 if there is only one
-    std::uint16_t set = 0;
-    /// index of the shift that the list adds to these sources; 0 means none
-    std::uint16_t shift = 0;
-
-    friend bool operator==(source_range const&, source_range const&) = default;
-  };
-
   /// Points sorted by box: box b holds the points [offsets[b], offsets[b + 1]).
   struct boxes
   {
-    kept_span<index_type const> offsets; ///< n + 1 for n boxes, ascending from 0, or empty for none
+    detail::kept_span<index_type const>
+        offsets; ///< n + 1 for n boxes, ascending from 0, or empty for none
 
     /// The number of boxes.
     [[nodiscard]] index_type size() const
@@ -91,14 +82,27 @@ namespace nearfield
   /// target box, or are images of it, of which opposite ones count as one. A mutual kernel serves both sides of a pair.
   struct interaction_list
   {
-    kept_span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
-    kept_span<index_type const> offsets;  ///< n + 1 for n target boxes, ascending from 0
-    kept_span<source_range const> ranges; ///< those of box 0, then of box 1 ...
+    /// Consecutive source points [begin, end) that one target box meets.
+    struct range
+    {
+      index_type begin = 0; ///< the first source
+      index_type end = 0;   ///< one past the last
+      /// which set of columns `begin` and `end` index, where sources lie in several; 0 if there is only one
+      std::uint16_t set = 0;
+      /// index of the shift that the list adds to these sources; 0 means none
+      std::uint16_t shift = 0;
+
+      friend bool operator==(range const&, range const&) = default;
+    };
+
+    detail::kept_span<range const> own; ///< one per target box; [0, 0) if it has no sources
+    detail::kept_span<index_type const> offsets; ///< n + 1 for n target boxes, ascending from 0
+    detail::kept_span<range const> ranges;       ///< those of box 0, then of box 1 ...
     /// length^1, added to the sources of a range; shifts[0] is zero; empty means {0}
-    kept_span<std::array<double, 3> const> shifts;
+    detail::kept_span<std::array<double, 3> const> shifts;
 
     /// The ranges of neighbours that box b meets, without its own.
-    [[nodiscard]] std::span<source_range const> neighbours(index_type b) const
+    [[nodiscard]] std::span<range const> neighbours(index_type b) const
     {
       return ranges.subspan(offsets[b], offsets[b + 1] - offsets[b]);
     }
@@ -106,7 +110,7 @@ namespace nearfield
     [[nodiscard]] std::uint64_t source_count(index_type b) const
     {
       std::uint64_t count = own[b].end - own[b].begin;
-      for (source_range const& range : neighbours(b)) count += range.end - range.begin;
+      for (range const& of : neighbours(b)) count += of.end - of.begin;
       return count;
     }
   };
@@ -123,74 +127,79 @@ namespace nearfield
   /// The size that nearfield chooses itself: tree_options::max_leaf_size, group_options::leaves_per_group.
   inline constexpr int automatic = 0;
 
-  /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
-  template <class Leaves>
-  concept has_leaves = requires(Leaves const& leaves)
+  namespace detail
   {
-    Leaves::dim;
-    leaves.has_one_set();
-    leaves.targets();
-    leaves.sources();
-    leaves.interactions();
-    leaves.half_interactions();
-    leaves.target_order();
-    leaves.source_order();
-  };
+    using source_range = interaction_list::range;
 
-  /// The leaves of a tree and how they are grouped; a group is some consecutive leaves. Its
-  /// members are views into the tree, which must outlive them.
-  struct leaf_groups_view
-  {
-    /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
-    std::span<index_type const> first_leaf;
-    /// sized for GPUs by default: a step may give CPU workers groups of their own
-    bool is_for_gpus = false;
-    /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
-    index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
-    bool has_one_set = true; ///< targets and sources are the same points
-    boxes targets;           ///< the targets of each leaf
-    boxes sources;           ///< the sources of each leaf
-    interaction_list full;   ///< each leaf and all leaves that it meets
-    /// each pair of leaves once; empty for two sets
-    interaction_list half;
-    std::span<index_type const> target_order; ///< position in the tree -> the caller's index
-    std::span<index_type const> source_order; ///< the same for the sources
-  };
-
-  /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
-  struct list_view
-  {
-    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
-    source_range const* own = nullptr;             ///< as interaction_list::own
-    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
-    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
-    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
-  };
-
-  /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers and spans are to device
-  /// memory.
-  struct device_leaves
-  {
-    list_view full; ///< each leaf and all leaves that it meets
-    list_view half; ///< each pair of leaves once; without `own` for two sets
-    index_type const* n_leaves =
-        nullptr;                ///< the number of leaves; 0 if the tables are not complete
-    index_type most_leaves = 0; ///< not less than *n_leaves
-    std::span<index_type const> target_order; ///< position -> index of the target
-    std::span<index_type const> source_order; ///< the same for the sources
-    bool one_set = true;                      ///< targets and sources are the same points
-    /// [k]: the number of leaves with 2^k to 2^(k + 1) - 1 targets; none if the host does not know
-    std::optional<std::array<index_type, 32>> leaves_of_size;
-    cuda_stream stream = nullptr; ///< that the leaves are made in
-  };
-
-  /// A type with leaves and interaction lists in device memory: a cuda_tree.
-  template <class Leaves>
-  concept has_device_leaves = requires(Leaves const& leaves)
-  {
-    Leaves::dim;
+    /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
+    template <class Leaves>
+    concept has_leaves = requires(Leaves const& leaves)
     {
-      leaves.on_device()
-      } -> std::same_as<device_leaves>;
-  };
+      Leaves::dim;
+      leaves.has_one_set();
+      leaves.targets();
+      leaves.sources();
+      leaves.interactions();
+      leaves.half_interactions();
+      leaves.target_order();
+      leaves.source_order();
+    };
+
+    /// The leaves of a tree and how they are grouped; a group is some consecutive leaves. Its
+    /// members are views into the tree, which must outlive them.
+    struct leaf_groups_view
+    {
+      /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
+      std::span<index_type const> first_leaf;
+      /// sized for GPUs by default: a step may give CPU workers groups of their own
+      bool is_for_gpus = false;
+      /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
+      index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
+      bool has_one_set = true; ///< targets and sources are the same points
+      boxes targets;           ///< the targets of each leaf
+      boxes sources;           ///< the sources of each leaf
+      interaction_list full;   ///< each leaf and all leaves that it meets
+      /// each pair of leaves once; empty for two sets
+      interaction_list half;
+      std::span<index_type const> target_order; ///< position in the tree -> the caller's index
+      std::span<index_type const> source_order; ///< the same for the sources
+    };
+
+    /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
+    struct list_view
+    {
+      index_type const* box_offsets = nullptr;       ///< as boxes::offsets
+      source_range const* own = nullptr;             ///< as interaction_list::own
+      index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
+      source_range const* ranges = nullptr;          ///< as interaction_list::ranges
+      std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+    };
+
+    /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers and spans are to
+    /// device memory.
+    struct device_leaves
+    {
+      list_view full; ///< each leaf and all leaves that it meets
+      list_view half; ///< each pair of leaves once; without `own` for two sets
+      index_type const* n_leaves =
+          nullptr;                ///< the number of leaves; 0 if the tables are not complete
+      index_type most_leaves = 0; ///< not less than *n_leaves
+      std::span<index_type const> target_order; ///< position -> index of the target
+      std::span<index_type const> source_order; ///< the same for the sources
+      bool one_set = true;                      ///< targets and sources are the same points
+      /// [k]: the number of leaves with 2^k to 2^(k + 1) - 1 targets; none if the host does not know
+      std::optional<std::array<index_type, 32>> leaves_of_size;
+      cuda_stream stream = nullptr; ///< that the leaves are made in
+    };
+
+    /// A type with leaves and interaction lists in device memory: a cuda_tree.
+    template <class Leaves>
+    concept has_device_leaves = requires(Leaves const& leaves)
+    {
+      Leaves::dim;
+      {
+        leaves.on_device()
+        } -> std::same_as<device_leaves>;
+    };
+  }
 }

@@ -63,24 +63,34 @@ namespace nearfield
           "constexpr auto name = \"softened\";");
       static constexpr bool value = true;
     };
-  }
 
-  /// The shape of an interaction: dimension, number of inputs and outputs, cost and name. A type that has the
-  /// first three and lacks `flops` or `name` does not compile.
-  template <class K>
-  concept has_shape = requires
-  {
-    requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
-    requires K::n_in >= 1;               // remedy: static constexpr int n_in
-    requires K::n_out >= 1;              // remedy: static constexpr int n_out
-  }
-  &&detail::has_flops_and_name<K>::value;
+    /// The shape of an interaction: dimension, number of inputs and outputs, cost and name. A type that has the
+    /// first three and lacks `flops` or `name` does not compile.
+    template <class K>
+    concept has_shape = requires
+    {
+      requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
+      requires K::n_in >= 1;               // remedy: static constexpr int n_in
+      requires K::n_out >= 1;              // remedy: static constexpr int n_out
+    }
+    &&has_flops_and_name<K>::value;
 
-  /// A radial interaction is written as f(r, 1/|r|), so that the loop chooses how to compute the reciprocal
-  /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return
-  /// the zero map.
-  template <class K>
-  concept radial_interaction = has_shape<K> && detail::callable_with_root<K, double>;
+    /// A radial interaction is written as f(r, 1/|r|), so that the loop chooses how to compute the reciprocal
+    /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return
+    /// the zero map.
+    template <class K>
+    concept radial_interaction = has_shape<K> && callable_with_root<K, double>;
+
+    /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
+    /// the loop may leave a constant factor in the root and scale the sums once.
+    template <class K>
+    concept homogeneous_in_root = radial_interaction<K> && requires
+    {
+      {
+        K::inv_r_power(0)
+        } -> std::convertible_to<int>;
+    };
+  }
 
   /// An interaction K: a linear map of r = x_target - x_source.
   ///
@@ -96,18 +106,8 @@ namespace nearfield
   /// `symmetry`. NEARFIELD_FN forces the operator inline, so that files of different instruction sets
   /// share no copy of it.
   template <class K>
-  concept interaction = has_shape<K> &&
-      (detail::callable_with_r<K, double> || radial_interaction<K>);
-
-  /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
-  /// the loop may leave a constant factor in the root and scale the sums once.
-  template <class K>
-  concept homogeneous_in_root = radial_interaction<K> && requires
-  {
-    {
-      K::inv_r_power(0)
-      } -> std::convertible_to<int>;
-  };
+  concept interaction = detail::has_shape<K> &&
+      (detail::callable_with_r<K, double> || detail::radial_interaction<K>);
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {

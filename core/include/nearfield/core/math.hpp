@@ -133,12 +133,12 @@ namespace nearfield
     return math<V>::keep_less(a, b, y);
   }
 
-  /// The real type of the lanes of V.
-  template <class V>
-  using real_of = typename math<V>::real;
-
   namespace detail
   {
+    /// The real type of the lanes of V.
+    template <class V>
+    using real_of = typename math<V>::real;
+
     /// Values of which the first lanes can be loaded alone.
     template <class V>
     concept loads_in_part = requires(real_of<V> const* p, V const& rest)

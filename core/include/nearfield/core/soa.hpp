@@ -127,19 +127,22 @@ namespace nearfield
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
   soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
 
-  /// One column of a strided view: value i is first[i * stride].
-  template <class T>
-  struct strided_column
+  namespace detail
   {
-    T* first;              ///< the address of value 0
-    std::ptrdiff_t stride; ///< from one value to the next, in values
-
-    /// value i
-    constexpr T& operator[](std::size_t i) const
+    /// One column of a strided view: value i is first[i * stride].
+    template <class T>
+    struct strided_column
     {
-      return first[static_cast<std::ptrdiff_t>(i) * stride];
-    }
-  };
+      T* first;              ///< the address of value 0
+      std::ptrdiff_t stride; ///< from one value to the next, in values
+
+      /// value i
+      constexpr T& operator[](std::size_t i) const
+      {
+        return first[static_cast<std::ptrdiff_t>(i) * stride];
+      }
+    };
+  }
 
   /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
   /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
@@ -184,7 +187,7 @@ namespace nearfield
     /// From one value of a column to the next, in values.
     [[nodiscard]] constexpr std::ptrdiff_t stride() const { return stride_; }
     /// A column.
-    [[nodiscard]] constexpr strided_column<T> operator[](int column) const
+    [[nodiscard]] constexpr detail::strided_column<T> operator[](int column) const
     {
       return {columns_[column], stride_};
     }
@@ -204,15 +207,15 @@ namespace nearfield
     inline constexpr bool is_columns_view<soa<T, N>> = true;
     template <class T, int N>
     inline constexpr bool is_columns_view<strided<T, N>> = true;
+
+    /// soa or strided.
+    template <class V>
+    concept columns_view = is_columns_view<V>;
+
+    /// The type of the values of a view, without const.
+    template <columns_view V>
+    using value_of = std::remove_const_t<typename V::value_type>;
   }
-
-  /// soa or strided.
-  template <class V>
-  concept columns_view = detail::is_columns_view<V>;
-
-  /// The type of the values of a view, without const.
-  template <columns_view V>
-  using value_of = std::remove_const_t<typename V::value_type>;
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {

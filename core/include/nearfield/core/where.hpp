@@ -66,22 +66,25 @@ namespace nearfield
 
   class executor;
 
-  /// A CPU back-end on the threads of an executor: `simd.with(threads)`. The executor must outlive the call.
-  template <class Backend>
-  struct on_threads
+  namespace detail
   {
-    Backend where;     ///< scalar or simd
-    executor* threads; ///< not null
-  };
+    /// A CPU back-end on the threads of an executor: `simd.with(threads)`. The executor must outlive the call.
+    template <class Backend>
+    struct on_threads
+    {
+      Backend where;     ///< scalar or simd
+      executor* threads; ///< not null
+    };
 
-  /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
-  struct scalar_backend
-  {
-    /// On the threads of an executor.
-    [[nodiscard]] constexpr on_threads<scalar_backend> with(executor& threads) const;
-    /// backend::scalar
-    constexpr operator backend() const { return backend::scalar; } // NOLINT
-  };
+    /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
+    struct scalar_backend
+    {
+      /// On the threads of an executor.
+      [[nodiscard]] constexpr on_threads<scalar_backend> with(executor& threads) const;
+      /// backend::scalar
+      constexpr operator backend() const { return backend::scalar; } // NOLINT
+    };
+  }
 
   /// The SIMD back-end. Built-in interactions, and user-defined ones that nearfield_add_interaction()
   /// compiles, run on the instruction set given here. Other user-defined interactions run on the one that
@@ -91,7 +94,7 @@ namespace nearfield
     isa which = isa::best; ///< isa::best is selected_isa()
 
     /// On the threads of an executor.
-    [[nodiscard]] constexpr on_threads<simd_backend> with(executor& threads) const;
+    [[nodiscard]] constexpr detail::on_threads<simd_backend> with(executor& threads) const;
     /// backend::simd. Throws nearfield::error for an instruction set other than isa::best.
     constexpr operator backend() const // NOLINT(google-explicit-constructor)
     {
@@ -101,31 +104,32 @@ namespace nearfield
     }
   };
 
-  constexpr on_threads<scalar_backend> scalar_backend::with(executor& threads) const
+  constexpr detail::on_threads<detail::scalar_backend>
+  detail::scalar_backend::with(executor& threads) const
   {
     return {*this, &threads};
   }
-  constexpr on_threads<simd_backend> simd_backend::with(executor& threads) const
+  constexpr detail::on_threads<simd_backend> simd_backend::with(executor& threads) const
   {
     return {*this, &threads};
   }
 
   /// `nf::p2p_inner(nf::scalar, ...)`
-  inline constexpr scalar_backend scalar{};
+  inline constexpr detail::scalar_backend scalar{};
   /// `nf::p2p_inner(nf::simd, ...)`: the widest available instruction set, see selected_isa()
   inline constexpr simd_backend simd{};
 
-  /// Where to run on a CPU: scalar or simd, on the calling thread.
-  template <class B>
-  concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
-
-  /// Where to run on CPUs: scalar or simd, on the calling thread or, as `simd.with(threads)`, on several.
-  template <class P>
-  concept cpu_place = cpu_backend<P> || std::same_as<P, on_threads<scalar_backend>> ||
-      std::same_as<P, on_threads<simd_backend>>;
-
   namespace detail
   {
+    /// Where to run on a CPU: scalar or simd, on the calling thread.
+    template <class B>
+    concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
+
+    /// Where to run on CPUs: scalar or simd, on the calling thread or, as `simd.with(threads)`, on several.
+    template <class P>
+    concept cpu_place = cpu_backend<P> || std::same_as<P, on_threads<scalar_backend>> ||
+        std::same_as<P, on_threads<simd_backend>>;
+
     /// The threads of a place; null: the calling one.
     template <cpu_place Where>
     constexpr executor* threads_of(Where const& where)

@@ -39,7 +39,7 @@ namespace nearfield
   /// Trees and cell lists have boxes whose lower ends are 0, and take L in the precision of the points. Throws
   /// nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
   /// or not finite, and one so small that lower_d + L_d = lower_d.
-  template <columns_view X, std::floating_point L = double>
+  template <detail::columns_view X, std::floating_point L = double>
   void wrap(X const& x, std::array<L, X::n_columns> const& period,
             std::array<L, X::n_columns> const& lower = {})
   {

@@ -23,9 +23,6 @@ struct CUmemPoolHandle_st;
 
 namespace nearfield
 {
-  /// A cudaMemPool_t.
-  using cuda_memory_pool = CUmemPoolHandle_st*;
-
   /// An allocator for set_device_memory(). Several threads may call it at once, and each does so with the device
   /// that it was set for as the current one.
   class NEARFIELD_API device_memory
@@ -41,8 +38,8 @@ namespace nearfield
     virtual void deallocate(void* memory, std::size_t bytes, cuda_stream stream) noexcept = 0;
   };
 
-  /// Allocates from `pool`, which the caller creates and destroys. Throws nearfield::error for null.
-  NEARFIELD_API std::shared_ptr<device_memory> device_memory_of(cuda_memory_pool pool);
+  /// Allocates from `pool`, a cudaMemPool_t, which the caller creates and destroys. Throws nearfield::error for null.
+  NEARFIELD_API std::shared_ptr<device_memory> device_memory_of(CUmemPoolHandle_st* pool);
 
   /// From now on arrays, lists and the scratch of searches on the current device take their memory from `memory`;
   /// null stands for nearfield's own pools. Returns what was there before. Each array keeps the allocator that it

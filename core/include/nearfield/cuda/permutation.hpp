@@ -85,22 +85,23 @@ namespace nearfield
   /// to[c][i] = from[c][order[i]]: from the original order into that of the tree. Throws nearfield::error if the
   /// sizes or the numbers of columns differ, for null columns and for a column in its own place, and if CUDA refuses the
   /// launch.
-  template <columns_view From, columns_view To>
+  template <detail::columns_view From, detail::columns_view To>
   void gather(cuda_backend where, std::span<index_type const> order, From const& from, To const& to)
   {
     detail::check_permuted("gather", order.size(), from, to);
-    detail::device_gather<value_of<From>>(where.stream, order.data(), order.size(),
-                                          detail::any_columns_of(from), detail::any_columns_of(to));
+    detail::device_gather<detail::value_of<From>>(where.stream, order.data(), order.size(),
+                                                  detail::any_columns_of(from),
+                                                  detail::any_columns_of(to));
   }
 
   /// to[c][order[i]] = from[c][i]: from the order of the tree back into the original one. Errors are those of gather.
-  template <columns_view From, columns_view To>
+  template <detail::columns_view From, detail::columns_view To>
   void scatter(cuda_backend where, std::span<index_type const> order, From const& from,
                To const& to)
   {
     detail::check_permuted("scatter", order.size(), from, to);
-    detail::device_scatter<value_of<From>>(where.stream, order.data(), order.size(),
-                                           detail::any_columns_of(from), detail::any_columns_of(to),
-                                           false);
+    detail::device_scatter<detail::value_of<From>>(where.stream, order.data(), order.size(),
+                                                   detail::any_columns_of(from),
+                                                   detail::any_columns_of(to), false);
   }
 }

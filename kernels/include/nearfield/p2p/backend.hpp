@@ -63,24 +63,24 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The compiled kernels of an interaction, which all P2P calls, near fields and codelets run. Throws
   /// nearfield::error if the instruction set is not available.
-  template <detail::kernel_real T, interaction K, cpu_backend Backend>
+  template <detail::kernel_real T, interaction K, detail::cpu_backend Backend>
   detail::p2p_kernels<T> kernels_of(Backend where)
   {
     if constexpr (detail::builtin_interaction<K>)
     {
-      if constexpr (std::same_as<Backend, scalar_backend>)
+      if constexpr (std::same_as<Backend, detail::scalar_backend>)
         return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), isa::scalar);
       else
         return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), where.which);
     }
     else if constexpr (detail::dispatched_interaction<K>)
     {
-      if constexpr (std::same_as<Backend, scalar_backend>)
+      if constexpr (std::same_as<Backend, detail::scalar_backend>)
         return detail::registered_kernels<K, T>(isa::scalar);
       else
         return detail::registered_kernels<K, T>(where.which);
     }
-    else if constexpr (std::same_as<Backend, scalar_backend>)
+    else if constexpr (std::same_as<Backend, detail::scalar_backend>)
       return detail::scalar_kernels<K, T>();
     else
       return detail::own_simd_kernels<K, T>::get();

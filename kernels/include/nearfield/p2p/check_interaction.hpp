@@ -290,7 +290,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// inv_r = 0; inv_r_power; a gradient against differences of its value; and sums of 1 to 40 points in both forms and
   /// precisions against a plain loop. It takes some milliseconds. Throws nearfield::error unless options.length is positive
   /// and finite.
-  template <cpu_place Where, interaction K>
+  template <detail::cpu_place Where, interaction K>
   std::string check_interaction(Where const& where, K const& k, check_options const& options = {})
   {
     if (!(options.length > 0 && std::isfinite(options.length)))
@@ -301,7 +301,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     report.expect(!std::string_view(K::name).empty(), "name is empty");
     report.expect(is_singular<float>(k) == is_singular<double>(k),
                   "K(0) is finite in one of float and double, and not in the other");
-    if constexpr (radial_interaction<K>)
+    if constexpr (detail::radial_interaction<K>)
     {
       auto const map = k(vec<double, K::dim>{}, 0.);
       for (int i = 0; i < K::n_in; ++i)

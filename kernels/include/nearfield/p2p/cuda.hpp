@@ -62,7 +62,7 @@ namespace nearfield
     /// Over a tree in device memory, which must outlive it and not be rebuilt. The items are made on the device, in the
     /// order of the stream, which is that of the steps too: the host waits for nothing. Throws nearfield::error for the
     /// form mutual with two sets.
-    template <has_device_leaves Leaves>
+    template <detail::has_device_leaves Leaves>
     cuda_list(cuda_backend where, Leaves const& leaves, pair_form form = pair_form::one_sided)
         : cuda_list(where, leaves.on_device(), form == pair_form::mutual)
     {}
@@ -80,7 +80,7 @@ namespace nearfield
     template <class T>
     void describe_to(detail::cuda_job<T>& job) const
     {
-      static_cast<list_view&>(job) = view_;
+      static_cast<detail::list_view&>(job) = view_;
       static_cast<detail::cuda_item_counts&>(job) = counts_;
       job.items = items_.data();
       job.item_counts = device_counts_.data();
@@ -91,15 +91,15 @@ namespace nearfield
     friend struct detail::cuda_step;
     cuda_list(cuda_stream stream, boxes const& targets, interaction_list const& list,
               std::size_t n_sources, detail::cuda_items const& items, bool is_mutual);
-    cuda_list(cuda_backend where, device_leaves const& leaves, bool is_mutual);
+    cuda_list(cuda_backend where, detail::device_leaves const& leaves, bool is_mutual);
 
     std::size_t n_targets_, n_sources_;
     bool is_of_one_set_ = true, is_mutual_ = false;
     // copies of a list in host memory
     device_array<index_type> box_offsets_, range_offsets_;
-    device_array<source_range> own_, ranges_;
+    device_array<interaction_list::range> own_, ranges_;
     device_array<std::array<double, 3>> shifts_;
-    list_view view_;
+    detail::list_view view_;
     device_array<detail::cuda_item> items_;
     detail::cuda_item_counts counts_;
     device_array<detail::cuda_item_counts> device_counts_; ///< of items made on the device
@@ -195,7 +195,7 @@ namespace nearfield::detail
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   void p2p_inner(cuda_backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
@@ -206,7 +206,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// As p2p_inner, with one evaluation per pair. Not deterministic.
-  template <interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   requires detail::has_way_back<K>
   void p2p_inner_mutual(cuda_backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
@@ -218,7 +218,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
+            detail::columns_view Out>
   void p2p_outer(cuda_backend where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
@@ -230,8 +231,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Not deterministic.
-  template <interaction K, columns_view X, columns_view Y, columns_view XQ, columns_view YQ,
-            columns_view XOut, columns_view YOut>
+  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view XQ,
+            detail::columns_view YQ, detail::columns_view XOut, detail::columns_view YOut>
   requires detail::has_way_back<K>
   void p2p_outer_mutual(cuda_backend where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
@@ -249,7 +250,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// the box of i meets; += with options.accumulate. Columns are in the order of the boxes. The form one_sided is
   /// deterministic. Throws nearfield::error for a list that was made for the other form, and for 2^31 points or more in
   /// the form mutual.
-  template <interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
@@ -262,7 +263,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate. Deterministic.
-  template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
+            detail::columns_view Out>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
@@ -278,8 +280,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// device: the host waits for nothing. With the form automatic, leaves.size() decides. If positions stay, a cuda_list
   /// of the tree and columns in its order save that. Throws nearfield::error for a tree of two sets, and for columns of
   /// other sizes than the tree's.
-  template <interaction K, has_device_leaves Leaves, columns_view X, columns_view Q,
-            columns_view Out>
+  template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out>
   requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
                                                   Leaves const& leaves, X const& x, Q const& q,
                                                   Out const& out,
@@ -293,8 +295,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// Two sets over their tree in device memory: targets x, sources y with inputs q.
-  template <interaction K, has_device_leaves Leaves, columns_view X, columns_view Y, columns_view Q,
-            columns_view Out>
+  template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
+            detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
   requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
                                                   Leaves const& leaves, X const& x, Y const& y,
                                                   Q const& q, Out const& out,

@@ -35,7 +35,7 @@ namespace nearfield
   ///
   ///     nearfield::leaf{x, q}                        // a source
   ///     nearfield::leaf{x, q, out, {-length, 0, 0}}
-  template <columns_view X, columns_view Q, class Out = detail::no_outputs>
+  template <detail::columns_view X, detail::columns_view Q, class Out = detail::no_outputs>
   struct leaf
   {
     X x;                         ///< K::dim columns
@@ -50,7 +50,7 @@ namespace nearfield
     {}
     /// A leaf that also receives.
     leaf(X const& positions, Q const& inputs, Out const& outputs,
-         std::array<double, 3> const& image = {}) requires columns_view<Out>
+         std::array<double, 3> const& image = {}) requires detail::columns_view<Out>
         : x(positions), q(inputs), out(outputs), shift(image)
     {}
   };
@@ -297,8 +297,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// All leaves are checked before an output is written: those of the leaf as by p2p_inner, those of each neighbour
   /// against those of the leaf. The same leaf may be listed again, with another shift, and the leaf itself with one.
   /// Calls that share no leaf that receives may run at once.
-  template <cpu_backend Where, interaction K, columns_view X, columns_view Q, columns_view Out,
-            class Neighbours, class ViewOf = std::identity>
+  template <detail::cpu_backend Where, interaction K, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out, class Neighbours,
+            class ViewOf = std::identity>
   void p2p_leaf(Where const& where, K const& k, leaf<X, Q, Out> const& target,
                 Neighbours&& neighbours, leaf_options const& options = {},
                 ViewOf const& view_of = {})
@@ -320,7 +321,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
       detail::choose_form(function, options.form, backend::simd, detail::form_case_of<K>(true));
       if constexpr (detail::has_way_back<K>)
       {
-        if constexpr (columns_view<decltype(neighbour::out)>)
+        if constexpr (detail::columns_view<decltype(neighbour::out)>)
           return meet(std::true_type());
         else
           throw error(
@@ -333,13 +334,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// out_i += sum_j K(x_i - (y_j + shift)) q_j over the points j of all sources: nearfield::leaf, or what view_of
   /// makes of an element: targets and sources of one set or of two. Points at the same place count as in the other
   /// p2p_outer.
-  template <cpu_backend Where, interaction K, columns_view X, class Sources, columns_view Out,
-            class ViewOf = std::identity>
-  requires(!columns_view<std::remove_cvref_t<Sources>>) void p2p_outer(Where const& where,
-                                                                       K const& k, X const& x,
-                                                                       Sources&& sources,
-                                                                       Out const& out,
-                                                                       ViewOf const& view_of = {})
+  template <detail::cpu_backend Where, interaction K, detail::columns_view X, class Sources,
+            detail::columns_view Out, class ViewOf = std::identity>
+  requires(!detail::columns_view<std::remove_cvref_t<Sources>>) void p2p_outer(
+      Where const& where, K const& k, X const& x, Sources&& sources, Out const& out,
+      ViewOf const& view_of = {})
   {
     constexpr auto function = "p2p_outer";
     using source = detail::leaf_seen<Sources, ViewOf>;

@@ -112,9 +112,9 @@ namespace nearfield
     struct rows
     {
       std::vector<index_type> offsets;
-      std::vector<source_range> ranges;
+      std::vector<interaction_list::range> ranges;
 
-      [[nodiscard]] interaction_list view(std::span<source_range const> own,
+      [[nodiscard]] interaction_list view(std::span<interaction_list::range const> own,
                                           std::span<std::array<double, 3> const> shifts) const
       {
         return {own, offsets, ranges, shifts};
@@ -124,7 +124,7 @@ namespace nearfield
     std::vector<index_type> targets_;
     index_type n_sources_;
     bool has_one_set_;
-    std::vector<source_range> own_;
+    std::vector<interaction_list::range> own_;
     std::vector<std::array<double, 3>> shifts_;
     rows full_, half_;
   };
@@ -228,7 +228,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
   /// Throws nearfield::error for views that differ in size, are null or overlap, if boxes, list and columns do not
   /// match, and for the form mutual if K has none, and over a list that is not half.
-  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   void near_field(Where const& where, K const& k, boxes const& points, interaction_list const& list,
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
@@ -240,8 +241,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate.
-  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
-            columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, boxes const& targets,
                   interaction_list const& list, X const& x, Y const& y, Q const& q, Out const& out,
                   near_field_options const& options = {})
@@ -258,7 +259,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// (colours, or tasks that depend on each other). In the other form, parts only write their own leaves.
   ///
   /// Throws nearfield::error for views that differ in size, are null or overlap, and for leaves of two sets.
-  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
@@ -270,8 +272,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for those of one set.
-  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
-            columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
                   Y const& y, Q const& q, Out const& out, near_field_options const& options = {})
   {
@@ -284,8 +286,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
   /// nearfield::error for leaves of two sets.
-  template <cpu_place Where, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
-            columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::has_leaves Leaves,
+            detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
@@ -301,8 +303,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q. Throws nearfield::error for
   /// leaves of one set.
-  template <cpu_place Where, interaction K, has_leaves Leaves, columns_view X, columns_view Y,
-            columns_view Q, columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::has_leaves Leaves,
+            detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
+            detail::columns_view Out>
   void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {

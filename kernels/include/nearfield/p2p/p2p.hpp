@@ -145,7 +145,8 @@ namespace nearfield
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   void p2p_inner(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
@@ -157,7 +158,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
-  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   requires detail::has_way_back<K>
   void p2p_inner_mutual(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
@@ -170,8 +172,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
-            columns_view Out>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
   void p2p_outer(Where const& where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
@@ -185,8 +187,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view XQ,
-            columns_view YQ, columns_view XOut, columns_view YOut>
+  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view XQ, detail::columns_view YQ, detail::columns_view XOut,
+            detail::columns_view YOut>
   requires detail::has_way_back<K>
   void p2p_outer_mutual(Where const& where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)

@@ -121,14 +121,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// mutual where the interaction has that form. Measures for about 50 ms if no figures are kept; where figures
   /// cannot be read or written, a process measures once. Throws nearfield::error for an instruction set that is not
   /// available, and for the mutual form of an interaction that has none.
-  template <detail::kernel_real T, cpu_backend Backend, interaction K>
+  template <detail::kernel_real T, detail::cpu_backend Backend, interaction K>
   pair_cost pair_cost_of(Backend where, K const& k, pair_form form = pair_form::automatic)
   {
     bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::simd,
                                                detail::form_case_of<K>(true)) == pair_form::mutual;
     auto const kernels = kernels_of<T, K>(where);
     std::string_view worker = NEARFIELD_ISA_NAME; // of an interaction that this file compiles
-    if constexpr (std::same_as<Backend, scalar_backend>)
+    if constexpr (std::same_as<Backend, detail::scalar_backend>)
       worker = name_of(isa::scalar);
     else if constexpr (detail::dispatched_interaction<K>)
       worker = name_of(detail::available(where.which));

@@ -43,7 +43,7 @@ namespace nearfield
     static constexpr int dim = Dim; ///< of space
 
     /// Groups over `views`, which must outlive it. Use group_leaves.
-    leaf_groups(leaf_groups_view const& views, std::vector<index_type>&& first_leaf)
+    leaf_groups(detail::leaf_groups_view const& views, std::vector<index_type>&& first_leaf)
         : first_leaf_(std::move(first_leaf)), views_(views)
     {}
 
@@ -55,9 +55,9 @@ namespace nearfield
     /// Group g holds the leaves [first_leaf()[g], first_leaf()[g + 1]).
     [[nodiscard]] std::span<index_type const> first_leaf() const& { return first_leaf_; }
     /// The groups and the leaves, as a step takes them.
-    [[nodiscard]] leaf_groups_view view() const&
+    [[nodiscard]] detail::leaf_groups_view view() const&
     {
-      leaf_groups_view result = views_;
+      detail::leaf_groups_view result = views_;
       result.first_leaf = first_leaf_;
       return result;
     }
@@ -70,7 +70,7 @@ namespace nearfield
 
   private:
     std::vector<index_type> first_leaf_;
-    leaf_groups_view views_;
+    detail::leaf_groups_view views_;
   };
 
   namespace detail
@@ -85,11 +85,11 @@ namespace nearfield
   /// options, and whatever interactions() of a cell list throws.
   ///
   /// group_leaves(runtime, tree) sizes groups for the workers of a StarPU runtime.
-  template <has_leaves Leaves>
+  template <detail::has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim> group_leaves(Leaves const& leaves,
                                                       group_options const& options = {})
   {
-    leaf_groups_view views;
+    detail::leaf_groups_view views;
     views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
     views.has_one_set = leaves.has_one_set();
     views.targets = leaves.targets();
@@ -102,7 +102,7 @@ namespace nearfield
   }
 
   /// Deleted: the groups would outlive the leaves.
-  template <has_leaves Leaves>
+  template <detail::has_leaves Leaves>
   leaf_groups<Leaves::dim> group_leaves(Leaves const&&, group_options const& = {}) = delete;
 
   /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
@@ -110,7 +110,7 @@ namespace nearfield
   /// is set. For steps that run on CPU workers although there are GPUs (an interaction without
   /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
   /// a cell_list.
-  template <has_leaves Leaves>
+  template <detail::has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim>
   group_leaves(starpu::runtime const& starpu, Leaves const& leaves, group_options options = {})
   {
@@ -119,7 +119,7 @@ namespace nearfield
   }
 
   /// Deleted: the groups would outlive the leaves.
-  template <has_leaves Leaves>
+  template <detail::has_leaves Leaves>
   leaf_groups<Leaves::dim> group_leaves(starpu::runtime const&, Leaves const&&,
                                         group_options = {}) = delete;
 }
@@ -157,6 +157,9 @@ namespace nearfield::starpu
 
 namespace nearfield::starpu::detail
 {
+  using nearfield::detail::columns_view;
+  using nearfield::detail::leaf_groups_view;
+
   /// Columns of n values each, whose number is known at run time only.
   template <class T>
   struct column_list
@@ -306,8 +309,8 @@ namespace nearfield::starpu
     /// with two sets; if the instruction set asked for is not available; and if backend is cuda and not even a small
     /// part of the step fits into the memory of a GPU. A step that does not fit as a whole is computed in more and
     /// smaller tasks than there are groups, and StarPU moves their data in and out.
-    template <interaction K, columns_view X, columns_view Q, columns_view Out,
-              class Isa = detail::isa_of_file>
+    template <interaction K, detail::columns_view X, detail::columns_view Q,
+              detail::columns_view Out, class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
     near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Q const& q, Out const& out, step_options const& options = {})
@@ -317,8 +320,8 @@ namespace nearfield::starpu
     {}
 
     /// Two sets: targets x, sources y with inputs q.
-    template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out,
-              class Isa = detail::isa_of_file>
+    template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
+              detail::columns_view Out, class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
     near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Y const& y, Q const& q, Out const& out, step_options const& options = {})
@@ -401,20 +404,22 @@ namespace nearfield::starpu
     std::unique_ptr<detail::any_step<T>> step_; ///< has all members
 
   private:
-    near_field(runtime const& starpu, leaf_groups_view const& groups, detail::kernel<T> const& k,
-               detail::step_columns<T> const& columns, step_options const& options);
+    near_field(runtime const& starpu, detail::leaf_groups_view const& groups,
+               detail::kernel<T> const& k, detail::step_columns<T> const& columns,
+               step_options const& options);
     template <int Dim>
     near_field(runtime const& starpu, moving_tree<T, Dim> const& tree, detail::kernel<T> const& k,
                column_handles const& q, column_handles const& out, step_options const& options);
   };
 
   /// One set of points, with one or several right-hand sides.
-  template <interaction K, columns_view X, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Q const&, Out const&,
              step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Targets and sources.
-  template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out>
+  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
+            detail::columns_view Out>
   near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Y const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 

@@ -80,7 +80,7 @@ namespace nearfield
   /// Calls f for every pair closer than the cutoff, in the order of a COO list, on the calling thread;
   /// makes no list. An exception from f ends the search and passes through. Throws nearfield::error for
   /// a half list of two sets.
-  template <cpu_backend Backend, detail::has_cell_view Cells, class F>
+  template <detail::cpu_backend Backend, detail::has_cell_view Cells, class F>
   void radius_search(Backend where, Cells const& cells, visit<F> what)
   {
     auto const view = cells.view();
@@ -101,7 +101,7 @@ namespace nearfield
   /// Calls f for every point of the cell list, or every query, by position, also for those without neighbours; from
   /// several threads at once if they are given. An exception from f ends the search and passes through. Throws
   /// nearfield::error for half lists of two sets.
-  template <cpu_place On, detail::has_cell_view Cells, class F>
+  template <detail::cpu_place On, detail::has_cell_view Cells, class F>
   void radius_search(On const& where, Cells const& cells, visit_rows<F> const& what)
   {
     auto const view = cells.view();
@@ -142,7 +142,7 @@ namespace nearfield
   ///   passes: counts give the places of rows, which are not in order of position, and exact sizes.
   /// * to_table writes a table of fixed width: the first `width` points of every row, and the number that it really has.
   ///   One pass.
-  template <cpu_place On, detail::has_cell_view Cells, class What>
+  template <detail::cpu_place On, detail::has_cell_view Cells, class What>
   void radius_search(On const& where, Cells const& cells, What const& what,
                      detail::search_result<Cells, What>& result)
   {
@@ -150,7 +150,7 @@ namespace nearfield
   }
 
   /// As above, returning a new result.
-  template <cpu_place On, detail::has_cell_view Cells, class What>
+  template <detail::cpu_place On, detail::has_cell_view Cells, class What>
   [[nodiscard]] detail::search_result<Cells, What>
   radius_search(On const& where, Cells const& cells, What const& what)
   {
@@ -228,7 +228,7 @@ namespace nearfield
   /// The sum over all pairs, on one thread or on several: then parts are combined while others are computed, so few
   /// are kept. An exception from f or combine ends the search and passes through. Throws nearfield::error for a half
   /// list of two sets and for parts < 1.
-  template <cpu_place On, detail::has_cell_view Cells, class R, class F, class Combine>
+  template <detail::cpu_place On, detail::has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(On const& where, Cells const& cells,
                                 reduce<R, F, Combine> const& what)
   {

@@ -299,25 +299,25 @@ namespace nearfield
   /// negative or not finite, a point outside a periodic box, a level outside
   /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
-  template <cpu_place Where, detail::tree_coordinates X>
+  template <detail::cpu_place Where, detail::tree_coordinates X>
   [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& points,
                                               tree_options<X::n_columns> const& options = {})
   {
-    return detail::build_tree<value_of<X>, X::n_columns>(
+    return detail::build_tree<detail::value_of<X>, X::n_columns>(
         detail::threads_of(where), detail::positions_of(points), nullptr, options);
   }
 
   /// The tree of two sets of points: the targets and the sources of a leaf share its box. A box
   /// splits while it holds more than max_leaf_size targets or more than max_leaf_size sources.
   /// Errors are those of one set.
-  template <cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+  template <detail::cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& targets,
                                                   Y const& sources,
                                                   tree_options<X::n_columns> const& options = {})
   {
     auto const of_sources = detail::positions_of(sources);
-    return detail::build_tree<value_of<X>, X::n_columns>(
+    return detail::build_tree<detail::value_of<X>, X::n_columns>(
         detail::threads_of(where), detail::positions_of(targets), &of_sources, options);
   }
 
@@ -331,7 +331,7 @@ namespace nearfield
 
   /// build_tree(simd, targets, sources, options)
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] tree<X::n_columns> build_tree(X const& targets, Y const& sources,
                                                   tree_options<X::n_columns> const& options = {})
   {

@@ -106,13 +106,13 @@ namespace nearfield
     {}
     /// One set, sorted here and in rebuild() by the threads of `where`, which must outlive the list. It is the same to
     /// the bit.
-    template <cpu_place On>
+    template <detail::cpu_place On>
     cell_list(On const& where, strided<T const, Dim> const& points, double cutoff,
               options_type const& options = {})
         : cell_list(detail::threads_of(where), points, nullptr, cutoff, options)
     {}
     /// The same for two sets.
-    template <cpu_place On>
+    template <detail::cpu_place On>
     cell_list(On const& where, strided<T const, Dim> const& queries,
               strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
         : cell_list(detail::threads_of(where), queries, &points, cutoff, options)
@@ -193,23 +193,26 @@ namespace nearfield
   };
 
   /// One set.
-  template <columns_view X>
-  cell_list(X, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
-      -> cell_list<value_of<X>, X::n_columns>;
+  template <detail::columns_view X>
+  cell_list(X, double,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
   /// Targets and sources.
-  template <columns_view X, columns_view Y>
-  cell_list(X, Y, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
-      -> cell_list<value_of<X>, X::n_columns>;
+  template <detail::columns_view X, detail::columns_view Y>
+  cell_list(X, Y, double,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
 
   /// One set, on threads.
-  template <cpu_place On, columns_view X>
-  cell_list(On, X, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
-      -> cell_list<value_of<X>, X::n_columns>;
+  template <detail::cpu_place On, detail::columns_view X>
+  cell_list(On, X, double,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
   /// Targets and sources, on threads.
-  template <cpu_place On, columns_view X, columns_view Y>
+  template <detail::cpu_place On, detail::columns_view X, detail::columns_view Y>
   cell_list(On, X, Y, double,
-            std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
-      -> cell_list<value_of<X>, X::n_columns>;
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
 
   extern template class cell_list<float, 2>;
   extern template class cell_list<float, 3>;

@@ -87,15 +87,15 @@ namespace nearfield
   };
 
   /// One set.
-  template <columns_view X>
-  cuda_cell_list(cuda_backend, X const&, value_of<X>,
-                 cell_list_options<value_of<X>, X::n_columns> const& = {})
-      -> cuda_cell_list<value_of<X>, X::n_columns>;
+  template <detail::columns_view X>
+  cuda_cell_list(cuda_backend, X const&, detail::value_of<X>,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
   /// Two sets.
-  template <columns_view X, columns_view Y>
-  cuda_cell_list(cuda_backend, X const&, Y const&, value_of<X>,
-                 cell_list_options<value_of<X>, X::n_columns> const& = {})
-      -> cuda_cell_list<value_of<X>, X::n_columns>;
+  template <detail::columns_view X, detail::columns_view Y>
+  cuda_cell_list(cuda_backend, X const&, Y const&, detail::value_of<X>,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
 
   extern template class cuda_cell_list<float, 2>;
   extern template class cuda_cell_list<float, 3>;

@@ -76,14 +76,14 @@ namespace nearfield
     template <detail::device_coordinates<Dim> X>
     void rebuild(X const& points)
     {
-      build<value_of<X>>({points, {}, true});
+      build<detail::value_of<X>>({points, {}, true});
     }
     /// The same for two sets.
     template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
-    requires std::same_as<value_of<X>, value_of<Y>>
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
     void rebuild(X const& targets, Y const& sources)
     {
-      build<value_of<X>>({targets, sources, false});
+      build<detail::value_of<X>>({targets, sources, false});
     }
 
     /// From the next rebuild() on, arrays have room for `factor` times the leaves and ranges of the tree before; without
@@ -104,14 +104,14 @@ namespace nearfield
     template <detail::device_coordinates<Dim> X>
     void enqueue(X const& points)
     {
-      enqueue<value_of<X>>({points, {}, true});
+      enqueue<detail::value_of<X>>({points, {}, true});
     }
     /// The same for two sets.
     template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
-    requires std::same_as<value_of<X>, value_of<Y>>
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
     void enqueue(X const& targets, Y const& sources)
     {
-      enqueue<value_of<X>>({targets, sources, false});
+      enqueue<detail::value_of<X>>({targets, sources, false});
     }
     /// Waits for the stream, and learns what the last enqueue(), or launch of its graph, made. Throws nearfield::error
     /// if its points were refused, or if the arrays are too short; there is no tree then until the next one. The
@@ -153,7 +153,7 @@ namespace nearfield
     [[nodiscard]] interaction_list half_interactions() const&;
 
     /// What kernels take.
-    [[nodiscard]] device_leaves on_device() const&;
+    [[nodiscard]] detail::device_leaves on_device() const&;
     /// A copy in host memory; waits for the stream. Throws nearfield::error between enqueue() and finish().
     [[nodiscard]] tree<Dim> on_host() const;
 
@@ -187,17 +187,19 @@ namespace nearfield
   [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& points,
                                                    tree_options<X::n_columns> const& options = {})
   {
-    return {where, detail::device_positions<value_of<X>, X::n_columns>{points, {}, true}, options};
+    return {where, detail::device_positions<detail::value_of<X>, X::n_columns>{points, {}, true},
+            options};
   }
 
   /// The tree of two sets of points.
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] cuda_tree<X::n_columns> build_tree(
           cuda_backend where, X const& targets, Y const& sources,
           tree_options<X::n_columns> const& options = {})
   {
-    return {where, detail::device_positions<value_of<X>, X::n_columns>{targets, sources, false},
+    return {where,
+            detail::device_positions<detail::value_of<X>, X::n_columns>{targets, sources, false},
             options};
   }
 }

@@ -94,26 +94,26 @@ namespace nearfield
   ///
   /// Throws what build_tree() throws, and nearfield::error for a cost that is negative or not finite, and for a far
   /// field without the near field's cost.
-  template <cpu_place Where, detail::tree_coordinates X>
+  template <detail::cpu_place Where, detail::tree_coordinates X>
   [[nodiscard]] leaf_size_choice choose_leaf_size(Where const& where, X const& points,
                                                   leaf_costs const& costs,
                                                   tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
-    return detail::choose_leaf_size<value_of<X>, X::n_columns>(
+    return detail::choose_leaf_size<detail::value_of<X>, X::n_columns>(
         detail::threads_of(where), detail::positions_of(points), nullptr, options);
   }
 
   /// The same for a tree of two sets of points.
-  template <cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+  template <detail::cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] leaf_size_choice
       choose_leaf_size(Where const& where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     auto const of_sources = detail::positions_of(sources);
-    return detail::choose_leaf_size<value_of<X>, X::n_columns>(
+    return detail::choose_leaf_size<detail::value_of<X>, X::n_columns>(
         detail::threads_of(where), detail::positions_of(targets), &of_sources, options);
   }
 
@@ -125,19 +125,20 @@ namespace nearfield
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
-        where, detail::device_positions<value_of<X>, X::n_columns>{points, {}, true}, options);
+        where, detail::device_positions<detail::value_of<X>, X::n_columns>{points, {}, true},
+        options);
   }
 
   /// The same for two sets.
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] leaf_size_choice
       choose_leaf_size(cuda_backend where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
-        where, detail::device_positions<value_of<X>, X::n_columns>{targets, sources, false},
+        where, detail::device_positions<detail::value_of<X>, X::n_columns>{targets, sources, false},
         options);
   }
 }

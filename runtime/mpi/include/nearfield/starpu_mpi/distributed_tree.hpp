@@ -82,6 +82,10 @@ namespace nearfield::starpu_mpi
 
   namespace detail
   {
+    using nearfield::detail::columns_view;
+    using nearfield::detail::cpu_place;
+    using nearfield::detail::value_of;
+
     template <class T, int Dim>
     struct tree_memory;
     struct tree_access;
@@ -123,7 +127,7 @@ namespace nearfield::starpu_mpi
     ///
     /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major, for
     /// cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
-    template <cpu_place Where>
+    template <detail::cpu_place Where>
     distributed_tree(Where const& where, MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {})
@@ -132,7 +136,7 @@ namespace nearfield::starpu_mpi
       make(nearfield::detail::threads_of(where), communicator, {points}, options, distribution);
     }
     /// The tree of two sets, as build_tree() makes it; a rank may have points of one set only.
-    template <cpu_place Where, columns_view Sources>
+    template <detail::cpu_place Where, detail::columns_view Sources>
     requires std::convertible_to<Sources const&, strided<T const, Dim>>
     distributed_tree(Where const& where, MPI_Comm communicator,
                      strided<T const, Dim> const& targets, Sources const& sources,
@@ -150,7 +154,7 @@ namespace nearfield::starpu_mpi
         : distributed_tree(simd, communicator, points, options, distribution)
     {}
     /// The tree of two sets by `simd`.
-    template <columns_view Sources>
+    template <detail::columns_view Sources>
     requires std::convertible_to<Sources const&, strided<T const, Dim>>
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& targets,
                      Sources const& sources, tree_options<Dim> const& options = {},
@@ -337,22 +341,25 @@ namespace nearfield::starpu_mpi
   };
 
   /// The points of a rank, as soa or strided.
-  template <cpu_place Where, columns_view X>
+  template <detail::cpu_place Where, detail::columns_view X>
   distributed_tree(Where const&, MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
-                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+                   distribution_options const& = {})
+      -> distributed_tree<detail::value_of<X>, X::n_columns>;
   /// The targets and the sources of a rank.
-  template <cpu_place Where, columns_view X, columns_view Y>
+  template <detail::cpu_place Where, detail::columns_view X, detail::columns_view Y>
   distributed_tree(Where const&, MPI_Comm, X const&, Y const&,
                    tree_options<X::n_columns> const& = {}, distribution_options const& = {})
-      -> distributed_tree<value_of<X>, X::n_columns>;
+      -> distributed_tree<detail::value_of<X>, X::n_columns>;
   /// The points of a rank, by `simd`.
-  template <columns_view X>
+  template <detail::columns_view X>
   distributed_tree(MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
-                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+                   distribution_options const& = {})
+      -> distributed_tree<detail::value_of<X>, X::n_columns>;
   /// The targets and the sources of a rank, by `simd`.
-  template <columns_view X, columns_view Y>
+  template <detail::columns_view X, detail::columns_view Y>
   distributed_tree(MPI_Comm, X const&, Y const&, tree_options<X::n_columns> const& = {},
-                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+                   distribution_options const& = {})
+      -> distributed_tree<detail::value_of<X>, X::n_columns>;
 
   extern template class distributed_tree<float, 2>;
   extern template class distributed_tree<float, 3>;

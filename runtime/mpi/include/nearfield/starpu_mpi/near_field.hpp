@@ -91,7 +91,7 @@ namespace nearfield::starpu_mpi
     /// mutual without a mutual form of K or with two sets, for backend cuda without a GPU, CUDA kernels or enough
     /// memory, and if the instruction set asked for is not available.
     /// Sends nothing.
-    template <interaction K, columns_view Q, columns_view Out,
+    template <interaction K, detail::columns_view Q, detail::columns_view Out,
               class Isa = starpu::detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
     near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
@@ -102,7 +102,7 @@ namespace nearfield::starpu_mpi
                      options)
     {}
     /// Deleted: the tree would be gone before the step.
-    template <interaction K, columns_view Q, columns_view Out>
+    template <interaction K, detail::columns_view Q, detail::columns_view Out>
     near_field(starpu::runtime const& starpu, K const& k,
                distributed_tree<T, K::dim> const&& give_the_tree_a_name, Q const& q, Out const& out,
                step_options const& options = {}) = delete;
@@ -119,8 +119,8 @@ namespace nearfield::starpu_mpi
   };
 
   /// One set of points or two, with one or several right-hand sides.
-  template <nearfield::detail::kernel_real T, int Dim, interaction K, columns_view Q,
-            columns_view Out>
+  template <nearfield::detail::kernel_real T, int Dim, interaction K, detail::columns_view Q,
+            detail::columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
 

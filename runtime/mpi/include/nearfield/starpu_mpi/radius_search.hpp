@@ -149,11 +149,11 @@ namespace nearfield::starpu_mpi
   };
 
   /// The points of a rank, as soa or strided.
-  template <columns_view X>
+  template <detail::columns_view X>
   distributed_cells(
       MPI_Comm, X const&, double,
-      std::type_identity_t<distributed_cells_options<value_of<X>, X::n_columns>> const& = {})
-      -> distributed_cells<value_of<X>, X::n_columns>;
+      std::type_identity_t<distributed_cells_options<detail::value_of<X>, X::n_columns>> const& =
+          {}) -> distributed_cells<detail::value_of<X>, X::n_columns>;
 
   extern template class distributed_cells<float, 2>;
   extern template class distributed_cells<float, 3>;
@@ -296,14 +296,14 @@ namespace nearfield::starpu_mpi
     coo<T, Dim> const border =
         detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
     executor* threads = nullptr;
-    if constexpr (cpu_place<Where>) threads = nearfield::detail::threads_of(where);
+    if constexpr (detail::cpu_place<Where>) threads = nearfield::detail::threads_of(where);
     detail::add_to_rows(threads, cells, what.sorted, border, rows);
     return rows;
   }
 
   /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image), for every pair of this
   /// rank, one after another on the calling thread.
-  template <cpu_backend Where, class T, int Dim, class F>
+  template <nearfield::detail::cpu_backend Where, class T, int Dim, class F>
   void radius_search(Where where, distributed_cells<T, Dim> const& cells, visit<F> what)
   {
     using function = std::remove_reference_t<F>;
@@ -319,7 +319,7 @@ namespace nearfield::starpu_mpi
   /// One value computed from this rank's pairs, as reduce says: from pairs of own points, in `parts` parts, and then
   /// from those with the halo, in as many. The bits depend on the ranks, and not on the workers. The values of ranks are
   /// yours to combine.
-  template <cpu_place Where, class T, int Dim, class R, class F, class Combine>
+  template <detail::cpu_place Where, class T, int Dim, class R, class F, class Combine>
   [[nodiscard]] R radius_search(Where const& where, distributed_cells<T, Dim> const& cells,
                                 reduce<R, F, Combine> const& what)
   {
