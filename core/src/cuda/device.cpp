@@ -83,7 +83,7 @@ namespace nearfield
   {
     std::size_t free = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    pool_memory const pool = memory_of_pool();
+    device_memory::usage const pool = memory_of_pool();
     return free + (pool.held - pool.used);
   }
 

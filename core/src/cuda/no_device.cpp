@@ -32,7 +32,7 @@ namespace nearfield
   void synchronize(cuda_stream) { refuse_gpu(); }
   std::shared_ptr<device_memory> device_memory_of(CUmemPoolHandle_st*) { refuse_gpu(); }
   std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory>) { refuse_gpu(); }
-  pool_memory memory_of_pool() { refuse_gpu(); }
+  device_memory::usage memory_of_pool() { refuse_gpu(); }
   void reset_pool_peak() { refuse_gpu(); }
   void trim_pool() { refuse_gpu(); }
 }

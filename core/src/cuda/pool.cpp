@@ -99,7 +99,7 @@ namespace nearfield
         return memory;
       }
 
-      pool_memory state()
+      device_memory::usage state()
       {
         std::lock_guard const lock(mutex_);
         std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
@@ -202,7 +202,7 @@ namespace nearfield
     return before == own ? nullptr : before;
   }
 
-  pool_memory memory_of_pool()
+  device_memory::usage memory_of_pool()
   {
     return own_of_current_device()->state();
   }

@@ -296,7 +296,7 @@ namespace nearfield::detail
       try
       {
         // others may want it, such as StarPU, which leaves a tenth of the GPU to us
-        pool_memory const now = memory_of_pool();
+        device_memory::usage const now = memory_of_pool();
         if (now.held - now.used > most_kept_) trim_pool();
       }
       catch (error const&)

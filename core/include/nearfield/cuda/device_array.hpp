@@ -28,6 +28,17 @@ namespace nearfield
   class NEARFIELD_API device_memory
   {
   public:
+    /// The memory of nearfield's own pools on a device, in bytes, without what other allocators hold.
+    struct usage
+    {
+      /// in live arrays
+      std::uint64_t used = 0;
+      /// the most that `used` has been since reset_pool_peak()
+      std::uint64_t peak = 0;
+      /// taken from the device, in use or kept for later arrays
+      std::uint64_t held = 0;
+    };
+
     virtual ~device_memory() = default;
 
     /// Returns `bytes` > 0 of device memory, aligned to 256 bytes, for work that is put into the stream from now on.
@@ -49,21 +60,9 @@ namespace nearfield
   NEARFIELD_API std::shared_ptr<device_memory>
   set_device_memory(std::shared_ptr<device_memory> memory);
 
-  /// The memory of nearfield's own pools on the current device, in bytes, without what other allocators
-  /// hold.
-  struct pool_memory
-  {
-    /// in live arrays
-    std::uint64_t used = 0;
-    /// the most that `used` has been since reset_pool_peak()
-    std::uint64_t peak = 0;
-    /// taken from the device, in use or kept for later arrays
-    std::uint64_t held = 0;
-  };
-
-  /// This and the next two throw nearfield::error if there is no device, or if nearfield was built without
-  /// CUDA.
-  NEARFIELD_API pool_memory memory_of_pool();
+  /// What nearfield's own pools have on the current device. This and the next two throw nearfield::error if there is no
+  /// device, or if nearfield was built without CUDA.
+  NEARFIELD_API device_memory::usage memory_of_pool();
   /// Restarts the peak of memory_of_pool() from the present use.
   NEARFIELD_API void reset_pool_peak();
   /// Waits for the device, then returns the unused memory of nearfield's own pools to it.
