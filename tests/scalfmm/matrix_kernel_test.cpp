@@ -1,6 +1,7 @@
 #include <nearfield/scalfmm.hpp>
 
 #include "reference.hpp"
+#include "scalfmm/formulas.hpp"
 #include "scalfmm/stand_in.hpp"
 
 #include <xsimd/xsimd.hpp>
@@ -45,7 +46,9 @@ namespace nearfield::test
     template <class... Ks>
     struct as_tests<detail::type_list<Ks...>>
     {
-      using type = testing::Types<Ks...>;
+      using type = testing::Types<Ks..., scalfmm3::one_over_r2<2>, scalfmm3::one_over_r2<3>,
+                                  scalfmm3::grad_one_over_r2<2>, scalfmm3::grad_one_over_r2<3>,
+                                  scalfmm3::val_grad_ln_2d>;
     };
     TYPED_TEST_SUITE(of_scalfmm, as_tests<detail::builtin_interactions>::type);
 

@@ -21,6 +21,9 @@ using particle = scalfmm::container::particle<double, 3, TIn, 1, double, NOut>;
 template <std::size_t Dim, class T>
 using potential = scalfmm::container::particle<T, Dim, T, 1, T, 1>;
 
+template <class V>
+using point_on_a_line = scalfmm::container::point<V, 1>;
+
 struct of_unknown_borders
 {};
 
@@ -32,6 +35,10 @@ int main()
   near_field<particle<4, float>>(nf::val_grad_one_over_r<3>{});
 #elif defined(CASE_other_dimension)
   near_field<potential<3, double>>(nf::log_r{});
+#elif defined(CASE_four_dimensions)
+  near_field<potential<4, double>>(nf::one_over_r<4>{});
+#elif defined(CASE_one_dimension)
+  nf::scalfmm3::interaction_of<nf::scalfmm3::matrix_kernel<nf::log_r>, point_on_a_line> const k;
 #elif defined(CASE_long_double)
   near_field<potential<2, long double>>(nf::log_r{});
 #elif defined(CASE_two_types)

@@ -5,6 +5,7 @@
 
 #include "p2p/own_formulas.hpp"
 #include "p2p/p2p_cases.hpp"
+#include "scalfmm/formulas.hpp"
 #include "scalfmm/group.hpp"
 
 #include <gtest/gtest.h>

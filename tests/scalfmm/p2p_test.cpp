@@ -47,7 +47,11 @@ namespace nearfield::test
         scalfmm_case<dipole_tensor<3>, double>, scalfmm_case<log_r, double>,
         scalfmm_case<gaussian<3>, double>, scalfmm_case<one_over_r<3>, double, 2>,
         scalfmm_case<dipole_tensor<2>, float, 3>, scalfmm_case<softened, float>,
-        scalfmm_case<mixed, double>, scalfmm_case<one_way, double>>;
+        scalfmm_case<mixed, double>, scalfmm_case<one_way, double>,
+        scalfmm_case<scalfmm3::one_over_r2<3>, double>,
+        scalfmm_case<scalfmm3::grad_one_over_r2<3>, float>,
+        scalfmm_case<scalfmm3::grad_one_over_r2<2>, double>,
+        scalfmm_case<scalfmm3::val_grad_ln_2d, double>>;
     TYPED_TEST_SUITE(scalfmm_p2p, scalfmm_cases);
 
     // what the passes give for the periods and the width of the box, which are not to be read

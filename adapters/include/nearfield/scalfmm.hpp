@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/interaction.hpp>
+#include <nearfield/scalfmm/interactions.hpp>
 #include <nearfield/scalfmm/matrix_kernel.hpp>
 #include <nearfield/scalfmm/p2p.hpp>
 
@@ -76,6 +77,8 @@ namespace nearfield::scalfmm3
   {
     /// the dimension of space
     static constexpr int dim = static_cast<int>(Point<double>::dimension);
+    static_assert(dim == 2 || dim == 3,
+                  "nearfield computes in two and three dimensions: leave others to ScalFMM's P2P");
     /// the number of inputs, km
     static constexpr int n_in = static_cast<int>(MatrixKernel::km);
     /// the number of outputs, kn

@@ -3,6 +3,7 @@
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/core/math.hpp>
 #include <nearfield/kernels/builtin.hpp>
+#include <nearfield/scalfmm/interactions.hpp>
 
 #include <array>
 #include <cstddef>
@@ -88,6 +89,14 @@ namespace nearfield::scalfmm3::far_field
   /// the field of dipoles
   template <int Dim>
   struct traits<dipole_tensor<Dim>> : properties<false, -3>
+  {};
+  /// 1/|r|^2
+  template <int Dim>
+  struct traits<one_over_r2<Dim>> : properties<true, -2>
+  {};
+  /// its gradient
+  template <int Dim>
+  struct traits<grad_one_over_r2<Dim>> : properties<false, -3>
   {};
 }
 
