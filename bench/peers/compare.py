@@ -15,8 +15,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ["nanoflann", "vesin", "scipy_kdtree", "matscipy_neighbours", "freud", "vesin_gpu", "nvalchemi_gpu",
-            "matscipy_crystals", "vesin_crystals", "fmm3dpy", "keops", "blas", "pytreegrav_sums", "scipy_tree",
-            "pytreegrav_tree"]
+            "jax_md_gpu", "matscipy_crystals", "vesin_crystals", "fmm3dpy", "keops", "blas", "pytreegrav_sums",
+            "scipy_tree", "pytreegrav_tree"]
 LIMIT_S = 600
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# gpu_folder.sh DIR: collects in DIR what packages need on a GPU machine with PyTorch, Python 3.12 and no network:
+# gpu_folder.sh DIR: collects in DIR what packages need on a GPU machine with PyTorch, JAX, Python 3.12 and no network:
 # there, DIR/run [options of compare.py] times them beside nearfield. Needs nvcc, and ./dev starpu-cuda before.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(realpath -m "$1")
-packages=(vesin==0.6.2 nvalchemi-toolkit-ops==0.5.0 warp-lang==1.19.0)
+packages=(vesin==0.6.2 nvalchemi-toolkit-ops==0.5.0 warp-lang==1.19.0 jax-md==0.2.29 jraph==0.0.6.dev0 absl-py==2.5.1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -56,7 +56,7 @@ done
 [ -d "\$site/vesin" ] || tar -C "\$site" -xJf "\$folder/site.tar.xz"
 [ -d "\$site/warp" ] || [ ! -e "\$site/warp_0" ] || cat "\$site"/warp_? | tar -C "\$site" -xJ
 export PYTHONPATH=\$site LD_LIBRARY_PATH=\$folder/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH} COMMIT=$commit
-exec python3 bench/peers/compare.py --library "\$folder/lib/libnearfield_peers.so" --only vesin_gpu nvalchemi_gpu "\$@"
+exec python3 bench/peers/compare.py --library "\$folder/lib/libnearfield_peers.so" --only vesin_gpu nvalchemi_gpu jax_md_gpu "\$@"
 TEXT
 chmod +x "$folder/run"
 du -sh "$folder"*
