@@ -15,7 +15,7 @@ namespace nearfield::app
     std::string worker; ///< what pairs were timed on: "avx512", "cuda"
     pair_form form = pair_form::automatic;
     pair_cost cost;
-    leaf_size_choice choice = {};
+    leaf_costs::choice choice = {};
     double cost_seconds = 0;   ///< to measure the cost, or to read it
     double choice_seconds = 0; ///< to try the sizes
     /// groups of leaves of StarPU's tasks; 0: no tasks

@@ -97,7 +97,10 @@ namespace nearfield::test
             first.push_back(static_cast<index_type>(leaves.size()));
           }
         }
-        [[nodiscard]] leaf_neighbours view() const { return {first, leaves, shift_of, shifts}; }
+        [[nodiscard]] leaf_list::neighbour_lists view() const
+        {
+          return {first, leaves, shift_of, shifts};
+        }
       };
 
       [[nodiscard]] leaf_list list_of(std::vector<entry> const& entries) const

@@ -70,7 +70,7 @@ namespace nearfield::test
   struct brute_force
   {
     pair_definition<T, Dim> definition;
-    cell_grid<T, Dim> grid;
+    detail::cell_grid<T, Dim> grid;
     std::shared_ptr<cell_list<T, Dim> const> cells; ///< if the grid leaves gaps out: it owns them
     bool one_set = true;
     std::vector<index_type> target_order, source_order;
@@ -148,7 +148,7 @@ namespace nearfield::test
             lower[a] = first ? set[a][i] : std::min(lower[a], set[a][i]);
             upper[a] = first ? set[a][i] : std::max(upper[a], set[a][i]);
           }
-      grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options);
+      grid = detail::make_cell_grid<T, Dim>(lower, upper, cutoff, options);
       if (std::ranges::count(grid.cells, max_cells_per_axis) > 0)
       {
         cells = is_one_set ? std::make_shared<cell_list<T, Dim>>(queries, cutoff, options)

@@ -81,7 +81,7 @@ namespace nearfield::test
   }
 
   template <class T, int Dim>
-  void expect_grid(brute_force<T, Dim> const& reference, cell_grid<T, Dim> const& found)
+  void expect_grid(brute_force<T, Dim> const& reference, detail::cell_grid<T, Dim> const& found)
   {
     EXPECT_EQ(found.lower, reference.grid.lower);
     EXPECT_EQ(found.inverse_width, reference.grid.inverse_width);

@@ -96,7 +96,7 @@ namespace nearfield::test
     search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 1500, 5), .cutoff = 0.15};
     std::array<T, dim> lower{}, upper;
     upper.fill(T(1));
-    auto const grid = make_cell_grid<T, dim>(lower, upper, T(search.cutoff), {});
+    auto const grid = detail::make_cell_grid<T, dim>(lower, upper, T(search.cutoff), {});
     // onto borders, or one step before or behind them; the first and the last point span the grid
     for (int a = 0; a < dim; ++a)
     {

@@ -151,7 +151,7 @@ namespace nearfield::test
       auto const sums_by = [&](auto const& search)
       {
         std::vector<double> sums(cells.target_order().size(), -1);
-        search(visit_rows{[&](neighbour_row<T, Dim> const& row)
+        search(visit_rows{[&](detail::neighbour_row<T, Dim> const& row)
                           {
                             double sum = 0;
                             for (std::size_t k = 0; k < row.j.size(); ++k)

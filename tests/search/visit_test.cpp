@@ -72,7 +72,7 @@ namespace nearfield::test
         auto const list = radius_search(
             scalar, cells, to_csr{.which = which, .distances = true, .displacements = true});
         std::vector<int> visited(x.size());
-        auto const compare = [&](neighbour_row<T, 3> const& row)
+        auto const compare = [&](detail::neighbour_row<T, 3> const& row)
         {
           ++visited[row.i];
           EXPECT_THAT(row.j, testing::ElementsAreArray(list.row(row.i)));

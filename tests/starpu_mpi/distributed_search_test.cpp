@@ -239,7 +239,7 @@ namespace
   template <class T, int Dim>
   void expect_halo(search_case<T, Dim> const& search, distributed_cells<T, Dim> const& cells)
   {
-    cell_grid<T, Dim> const& grid = cells.grid();
+    nearfield::detail::cell_grid<T, Dim> const& grid = cells.grid();
     auto const rank = static_cast<std::size_t>(rank_of_world());
     int bits = 0;
     for (int a = 0; a < Dim; ++a)

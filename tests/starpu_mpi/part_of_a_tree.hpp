@@ -165,7 +165,7 @@ namespace nearfield::test
 
   /// A leaf size that ranks have chosen. Leaves end at those of the trial's ranges, so it may be another than one rank's;
   /// what it costs may not.
-  inline void expect_as_good(int chosen, leaf_size_choice const& of_one_rank, bool has_far_field)
+  inline void expect_as_good(int chosen, leaf_costs::choice const& of_one_rank, bool has_far_field)
   {
     if (size_of_world() == 1)
     {
@@ -174,7 +174,7 @@ namespace nearfield::test
     auto const with = [&](int size)
     {
       return std::ranges::find(of_one_rank.tried, size,
-                               &leaf_size_choice::candidate::max_leaf_size);
+                               &leaf_costs::choice::candidate::max_leaf_size);
     };
     auto const best = with(of_one_rank.max_leaf_size), taken = with(chosen);
     ASSERT_NE(taken, of_one_rank.tried.end());

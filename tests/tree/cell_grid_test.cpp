@@ -14,7 +14,7 @@ namespace nearfield::test
   {
     /// Of two points on axis 0, by the definition of a pair.
     template <class T>
-    bool is_pair(cell_grid<T, 2> const& grid, T x, T y)
+    bool is_pair(detail::cell_grid<T, 2> const& grid, T x, T y)
     {
       T d = x - y;
       if (T const period = grid.period[0]; period > 0) d -= period * std::round(d / period);
@@ -22,7 +22,7 @@ namespace nearfield::test
     }
 
     template <class T>
-    bool in_reach(cell_grid<T, 2> const& grid, T x, T y)
+    bool in_reach(detail::cell_grid<T, 2> const& grid, T x, T y)
     {
       int const n = static_cast<int>(grid.cells[0]);
       int apart = std::abs(static_cast<int>(grid.index(0, x)) - static_cast<int>(grid.index(0, y)));
@@ -44,7 +44,7 @@ namespace nearfield::test
         cell_list_options<T, 2> options;
         options.cells_per_cutoff = {cells_per_cutoff, 1};
         if (is_periodic) options.period = {length, 0};
-        auto const grid = make_cell_grid<T, 2>({0, 0}, {length, 0}, cutoff, options);
+        auto const grid = detail::make_cell_grid<T, 2>({0, 0}, {length, 0}, cutoff, options);
         double const x0 = is_periodic ? random.uniform() * cutoff
                                       : cutoff + random.uniform() * (double(length) - cutoff);
         T const x = static_cast<T>(x0);
@@ -81,7 +81,7 @@ namespace nearfield::test
     options.cells_per_cutoff = {5, 5};
     // fewer cells than a cutoff spans; and cells of 10 cutoffs, as many as there may be
     auto const grid =
-        make_cell_grid<double, 2>({0, 0}, {0.5, 10. * max_cells_per_axis}, 1, options);
+        detail::make_cell_grid<double, 2>({0, 0}, {0.5, 10. * max_cells_per_axis}, 1, options);
     EXPECT_EQ(grid.cells[0], 3u);
     EXPECT_EQ(grid.reach[0], 2);
     EXPECT_EQ(grid.cells[1], max_cells_per_axis);

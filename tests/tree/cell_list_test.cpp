@@ -24,7 +24,7 @@ namespace nearfield::test
   {
     /// The key of a point by the documented formula.
     template <class T, int Dim>
-    std::uint64_t key_of(cell_grid<T, Dim> const& grid,
+    std::uint64_t key_of(detail::cell_grid<T, Dim> const& grid,
                          std::type_identity_t<std::array<T, Dim>> const& x)
     {
       std::uint64_t key = 0;
@@ -42,7 +42,8 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    std::vector<index_type> expected_order(cell_grid<T, Dim> const& grid, points<T, Dim> const& x)
+    std::vector<index_type> expected_order(detail::cell_grid<T, Dim> const& grid,
+                                           points<T, Dim> const& x)
     {
       std::vector<index_type> order(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) order[i] = static_cast<index_type>(i);
@@ -95,7 +96,8 @@ namespace nearfield::test
 
     /// The cells of two points are in reach, through some image.
     template <class T, int Dim>
-    bool in_reach(cell_grid<T, Dim> const& grid, std::type_identity_t<std::array<T, Dim>> const& x,
+    bool in_reach(detail::cell_grid<T, Dim> const& grid,
+                  std::type_identity_t<std::array<T, Dim>> const& x,
                   std::type_identity_t<std::array<T, Dim>> const& y)
     {
       for (int a = 0; a < Dim; ++a)

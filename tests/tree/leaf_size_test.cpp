@@ -14,7 +14,7 @@ namespace nearfield::test
 {
   namespace
   {
-    using candidate = leaf_size_choice::candidate;
+    using candidate = leaf_costs::choice::candidate;
 
     /// Seconds like those of a core: 1e-10 a pair, 7e-10 a source.
     double near(double targets, double sources)

@@ -71,7 +71,7 @@ namespace nearfield::detail
     leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,
                               strided<T const, Dim> const* sources,
                               tree_options<Dim> const& options, key_layout const& layout,
-                              typename tree<Dim>::parts& parts, leaf_size_choice* choice)
+                              typename tree<Dim>::parts& parts, leaf_costs::choice* choice)
     {
       auto axes = key_axes(parts.root, parts.period, parts.pieces);
       parts.target_order.resize(targets.size());
@@ -168,7 +168,7 @@ namespace nearfield::detail
     leaf_set<Dim> cut_points(executor& on, strided<T const, Dim> const& target_positions,
                              strided<T const, Dim> const* source_positions,
                              tree_options<Dim> const& options, key_layout const& layout,
-                             typename tree<Dim>::parts& parts, leaf_size_choice* choice = nullptr)
+                             typename tree<Dim>::parts& parts, leaf_costs::choice* choice = nullptr)
     {
       bool const one_set = source_positions == nullptr;
       named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
@@ -211,16 +211,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  leaf_size_choice choose_leaf_size(executor* given, strided<T const, Dim> const& targets,
-                                    strided<T const, Dim> const* sources,
-                                    tree_options<Dim> const& asked)
+  leaf_costs::choice choose_leaf_size(executor* given, strided<T const, Dim> const& targets,
+                                      strided<T const, Dim> const* sources,
+                                      tree_options<Dim> const& asked)
   {
     tree_options<Dim> options = asked;
     options.level.reset();
     options.order.reset();
     options.max_leaf_size = automatic;
     typename tree<Dim>::parts parts;
-    leaf_size_choice choice;
+    leaf_costs::choice choice;
     cut_points<T>(threads_or_here(given), targets, sources, options, layout_of<T>(options), parts,
                   &choice);
     return choice;
@@ -229,9 +229,9 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template tree<Dim> build_tree(executor*, strided<T const, Dim> const&,                           \
                                 strided<T const, Dim> const*, tree_options<Dim> const&);           \
-  template leaf_size_choice choose_leaf_size(executor*, strided<T const, Dim> const&,              \
-                                             strided<T const, Dim> const*,                         \
-                                             tree_options<Dim> const&);
+  template leaf_costs::choice choose_leaf_size(executor*, strided<T const, Dim> const&,            \
+                                               strided<T const, Dim> const*,                       \
+                                               tree_options<Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -81,8 +81,8 @@ namespace nearfield
       bounds.lower.fill(0);
       bounds.upper.fill(0);
     }
-    cell_grid<T, Dim> const grid =
-        make_cell_grid(bounds.lower, bounds.upper, static_cast<T>(cutoff), options_);
+    detail::cell_grid<T, Dim> const grid =
+        detail::make_cell_grid(bounds.lower, bounds.upper, static_cast<T>(cutoff), options_);
 
     if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
     detail::cell_list_data<T, Dim>& data = *data_;
@@ -192,7 +192,7 @@ namespace nearfield
   }
 
   template <detail::cell_real T, int Dim>
-  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const&
+  detail::cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const&
   {
     return data_->grid;
   }

@@ -15,7 +15,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    using candidate = leaf_size_choice::candidate;
+    using candidate = leaf_costs::choice::candidate;
 
     // Sizes are powers of sqrt(2), tried from 1024 down and, if the best is the largest, up.
     constexpr int least_power = 4, first_power = 20, last_power = 60;
@@ -64,11 +64,11 @@ namespace nearfield::detail
     }
   }
 
-  leaf_size_choice choose_leaf_size(leaf_costs const& costs, std::size_t n_points,
-                                    std::function<candidate(int)> const& try_size)
+  leaf_costs::choice choose_leaf_size(leaf_costs const& costs, std::size_t n_points,
+                                      std::function<candidate(int)> const& try_size)
   {
     check(costs);
-    leaf_size_choice choice;
+    leaf_costs::choice choice;
     if (n_points == 0) return choice;
     auto& tried = choice.tried;
     bool const balances = costs.has_far_field();
@@ -216,10 +216,10 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,
-                                    std::span<std::uint64_t const> targets,
-                                    std::span<std::uint64_t const> sources, bool one_set,
-                                    int key_level, std::array<double, Dim> const& period)
+  leaf_costs::choice choose_leaf_size(executor& on, leaf_costs const& costs,
+                                      std::span<std::uint64_t const> targets,
+                                      std::span<std::uint64_t const> sources, bool one_set,
+                                      int key_level, std::array<double, Dim> const& period)
   {
     return choose_leaf_size(costs, targets.size() + sources.size(),
                             [&](int size)
@@ -236,7 +236,7 @@ namespace nearfield::detail
                                        std::span<std::uint64_t const>,                             \
                                        std::span<std::uint64_t const>, bool, int,                  \
                                        std::array<double, Dim> const&, int, curve_range const&);   \
-  template leaf_size_choice choose_leaf_size<Dim>(                                                 \
+  template leaf_costs::choice choose_leaf_size<Dim>(                                               \
       executor&, leaf_costs const&, std::span<std::uint64_t const>,                                \
       std::span<std::uint64_t const>, bool, int, std::array<double, Dim> const&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)

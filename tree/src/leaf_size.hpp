@@ -11,15 +11,15 @@ namespace nearfield::detail
   /// What leaves of at most `size` points with these ascending keys (of one set: targets) cost: those in the owned
   /// range, which has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
   template <int Dim>
-  NEARFIELD_API leaf_size_choice::candidate
+  NEARFIELD_API leaf_costs::choice::candidate
   cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> targets,
                std::span<std::uint64_t const> sources, bool one_set, int key_level,
                std::array<double, Dim> const& period, int size, curve_range const& owned);
 
   /// The choice for such points, from a sample of the leaves of each size.
   template <int Dim>
-  leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,
-                                    std::span<std::uint64_t const> targets,
-                                    std::span<std::uint64_t const> sources, bool one_set,
-                                    int key_level, std::array<double, Dim> const& period);
+  leaf_costs::choice choose_leaf_size(executor& on, leaf_costs const& costs,
+                                      std::span<std::uint64_t const> targets,
+                                      std::span<std::uint64_t const> sources, bool one_set,
+                                      int key_level, std::array<double, Dim> const& period);
 }

@@ -42,7 +42,7 @@ namespace nearfield
                       "; give offsets that ascend from 0");
     }
 
-    void check(boxes const& targets, boxes const& sources, leaf_neighbours const& of)
+    void check(boxes const& targets, boxes const& sources, leaf_list::neighbour_lists const& of)
     {
       check_offsets("the offsets of targets", targets.offsets);
       check_offsets("the offsets of sources", sources.offsets);
@@ -131,17 +131,17 @@ namespace nearfield
     }
   }
 
-  leaf_list::leaf_list(boxes const& points, leaf_neighbours const& neighbours)
+  leaf_list::leaf_list(boxes const& points, neighbour_lists const& neighbours)
       : leaf_list(points, points, true, neighbours)
   {}
 
   leaf_list::leaf_list(boxes const& targets, boxes const& sources,
-                       leaf_neighbours const& neighbours)
+                       neighbour_lists const& neighbours)
       : leaf_list(targets, sources, false, neighbours)
   {}
 
   leaf_list::leaf_list(boxes const& targets, boxes const& sources, bool one_set,
-                       leaf_neighbours const& of)
+                       neighbour_lists const& of)
       : targets_(targets.offsets.begin(), targets.offsets.end()),
         n_sources_(sources.size() > 0 ? sources.end(sources.size() - 1) : 0), has_one_set_(one_set)
   {

@@ -52,7 +52,7 @@ namespace nearfield::starpu_mpi::detail
                costs, all.sum(targets.size() + sources.size()),
                [&](int size)
                {
-                 leaf_size_choice::candidate mine;
+                 leaf_costs::choice::candidate mine;
                  all.attempt(
                      [&]
                      {
@@ -62,7 +62,7 @@ namespace nearfield::starpu_mpi::detail
                      });
                  auto const sums = all.sum(
                      std::array{mine.leaves, mine.pairs, mine.near_seconds, mine.far_seconds});
-                 return leaf_size_choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
+                 return leaf_costs::choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
                })
         .max_leaf_size;
   }

@@ -23,10 +23,10 @@ namespace nearfield::starpu_mpi::detail
   template <class T, int Dim>
   struct lattice
   {
-    cell_grid<T, Dim> grid;
+    nearfield::detail::cell_grid<T, Dim> grid;
     key_layout layout{leaf_order::morton, 0};
 
-    explicit lattice(cell_grid<T, Dim> const& cells) : grid(cells)
+    explicit lattice(nearfield::detail::cell_grid<T, Dim> const& cells) : grid(cells)
     {
       layout.level = std::bit_width(*std::ranges::max_element(grid.cells) - 1);
     }

@@ -51,7 +51,7 @@ namespace nearfield
   }
 
   template <class T, int Dim>
-  cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid() const
+  detail::cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid() const
   {
     return cells_->grid();
   }

@@ -45,17 +45,6 @@ namespace nearfield
     bool ranges_may_coincide = false;
   };
 
-  /// The neighbours of each leaf, in CSR: leaf b meets the leaves leaves[offsets[b]] ... leaves[offsets[b + 1] - 1].
-  struct leaf_neighbours
-  {
-    std::span<index_type const> offsets; ///< n + 1 for n leaves, ascending from 0
-    std::span<index_type const> leaves;  ///< numbers of leaves
-    /// the numbers of their shifts; empty: none has one
-    std::span<std::uint16_t const> shift_of = {};
-    /// length^1, added to the points of a neighbour: a periodic image; shifts[0] is zero
-    std::span<std::array<double, 3> const> shifts = {};
-  };
-
   /// Leaves of your own as boxes and interaction lists, which it owns: made and checked once, for any steps over
   /// all of them or over parts.
   ///
@@ -66,6 +55,17 @@ namespace nearfield
   class NEARFIELD_API leaf_list
   {
   public:
+    /// The neighbours of each leaf, in CSR: leaf b meets the leaves leaves[offsets[b]] ... leaves[offsets[b + 1] - 1].
+    struct neighbour_lists
+    {
+      std::span<index_type const> offsets; ///< n + 1 for n leaves, ascending from 0
+      std::span<index_type const> leaves;  ///< numbers of leaves
+      /// the numbers of their shifts; empty: none has one
+      std::span<std::uint16_t const> shift_of = {};
+      /// length^1, added to the points of a neighbour: a periodic image; shifts[0] is zero
+      std::span<std::array<double, 3> const> shifts = {};
+    };
+
     /// The leaves [first, last) of a list, which must outlive it: all, or those of leaves().
     struct part
     {
@@ -89,9 +89,9 @@ namespace nearfield
     /// or at both, the other way with the opposite shift: a pair of leaves and a shift counts once.
     ///
     /// Throws nearfield::error unless offsets ascend from 0, numbers exist, and shifts are finite and the first zero.
-    leaf_list(boxes const& points, leaf_neighbours const& neighbours);
+    leaf_list(boxes const& points, neighbour_lists const& neighbours);
     /// Leaves of targets, and the leaves of sources that each of them meets, as listed. Throws as above.
-    leaf_list(boxes const& targets, boxes const& sources, leaf_neighbours const& neighbours);
+    leaf_list(boxes const& targets, boxes const& sources, neighbour_lists const& neighbours);
 
     /// Whether targets and sources are the same points.
     [[nodiscard]] bool has_one_set() const { return has_one_set_; }
@@ -107,7 +107,7 @@ namespace nearfield
     [[nodiscard]] part leaves(index_type first, index_type last) const;
 
   private:
-    leaf_list(boxes const& targets, boxes const& sources, bool one_set, leaf_neighbours const& of);
+    leaf_list(boxes const& targets, boxes const& sources, bool one_set, neighbour_lists const& of);
 
     struct rows
     {

@@ -93,18 +93,24 @@ namespace nearfield
   template <class F>
   visit(F, pairs) -> visit<F>;
 
-  /// The neighbours of one point, in the order of a CSR row; valid only during the call that receives it.
-  template <class T, int Dim>
-  struct neighbour_row
+  namespace detail
   {
-    index_type i = 0;              ///< the index of the point
-    std::span<index_type const> j; ///< the indices of its neighbours
-    std::span<T const> r2;         ///< their squared distances, length^2
-    /// x_i - x_j on each axis, nearest image; empty unless asked for
-    std::array<std::span<T const>, Dim> d;
-  };
+    /// The neighbours of one point, in the order of a CSR row; valid only during the call that receives it.
+    template <class T, int Dim>
+    struct neighbour_row
+    {
+      index_type i = 0;              ///< the index of the point
+      std::span<index_type const> j; ///< the indices of its neighbours
+      std::span<T const> r2;         ///< their squared distances, length^2
+      /// x_i - x_j on each axis, nearest image; empty unless asked for
+      std::array<std::span<T const>, Dim> d;
+    };
+  }
 
   /// Calls f(row) for the row of every point: sums over a point's neighbours (a density, a force) need no list.
+  /// row.i is the index of the point. row.j has the indices of its neighbours in the order of a CSR row, row.r2 their
+  /// squared distances and, if asked for, row.d[a] component a of x_i - x_j, nearest image: spans, valid during the
+  /// call.
   ///
   ///     nearfield::radius_search(nearfield::simd, cells, nearfield::visit_rows{
   ///         [&](auto const& row) { for (double r2 : row.r2) density[row.i] += kernel(r2); }});

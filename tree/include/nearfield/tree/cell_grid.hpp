@@ -74,73 +74,8 @@ namespace nearfield
     std::array<T, Dim> period{};
   };
 
-  /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
-  /// apart on each axis. All back-ends share this definition, since it decides the order of results.
-  ///
-  /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1. Where that would
-  /// be more than max_cells_per_axis cells, a cell list leaves long gaps between points out: each piece of the axis has
-  /// cells of its own, and `reach` empty cells follow it.
-  template <class T, int Dim>
-  struct cell_grid
-  {
-    T cutoff = 0;                              ///< R, length^1
-    std::array<double, Dim> lower{};           ///< the lower end of cell 0 on each axis, length^1
-    std::array<double, Dim> inverse_width{};   ///< 1 / width of a cell on each axis, length^-1
-    std::array<std::uint32_t, Dim> cells{};    ///< the number of cells on each axis
-    std::array<int, Dim> reach{};              ///< how many cells away neighbours may be, per axis
-    std::array<detail::grid_axis, Dim> axes{}; ///< the boundary along each axis
-    /// L on periodic axes, 0 on others
-    std::array<T, Dim> period{};
-    /// of each axis, in memory of the cell list; none: no gap is left out
-    std::array<detail::axis_pieces, Dim> pieces{};
-
-    /// R^2, rounded once: a pair is listed if r2 < R^2.
-    [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
-
-    /// The coordinate x in cells, from the lower end of cell 0 on, if no gap is left out.
-    [[nodiscard]] NEARFIELD_FN double place_without_pieces(int axis, T x) const
-    {
-      return (double(x) - lower[axis]) * inverse_width[axis];
-    }
-    /// The same on any axis.
-    [[nodiscard]] NEARFIELD_FN double place(int axis, T x) const
-    {
-      return pieces[axis].n == 0 ? place_without_pieces(axis, x)
-                                 : pieces[axis].place(double(x), inverse_width[axis]);
-    }
-
-    /// The cell of coordinate x on an axis.
-    [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
-    {
-      return index_of(axis, place(axis, x));
-    }
-    /// The cell of a place on an axis.
-    [[nodiscard]] NEARFIELD_FN std::uint32_t index_of(int axis, double place) const
-    {
-      double const last = double(cells[axis] - 1);
-      // written this way, the comparisons clamp both -0.1 and a rounded-up end
-      return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
-    }
-
-    /// The key of a cell: row-major order, the last axis fastest. Below 2^63.
-    [[nodiscard]] NEARFIELD_FN std::uint64_t key(std::array<std::uint32_t, Dim> const& at) const
-    {
-      std::uint64_t key = at[0];
-      for (int a = 1; a < Dim; ++a) key = key * cells[a] + at[a];
-      return key;
-    }
-
-    /// The number of cells, empty ones included.
-    [[nodiscard]] std::uint64_t size() const
-    {
-      std::uint64_t product = 1;
-      for (int a = 0; a < Dim; ++a) product *= cells[a];
-      return product;
-    }
-  };
-
   /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
-  /// less than make_cell_grid() widens them by, so it cannot separate two points closer than the cutoff.
+  /// less than they are widened by, so it cannot separate two points closer than the cutoff.
   /// Three axes fill the 63 bits of a key.
   inline constexpr std::uint32_t max_cells_per_axis = 1u << 21;
 
@@ -151,6 +86,71 @@ namespace nearfield
 
   namespace detail
   {
+    /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
+    /// apart on each axis. All back-ends share this definition, since it decides the order of results.
+    ///
+    /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1. Where that
+    /// would be more than max_cells_per_axis cells, a cell list leaves long gaps between points out: each piece of the
+    /// axis has cells of its own, and `reach` empty cells follow it.
+    template <class T, int Dim>
+    struct cell_grid
+    {
+      T cutoff = 0;                            ///< R, length^1
+      std::array<double, Dim> lower{};         ///< the lower end of cell 0 on each axis, length^1
+      std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell on each axis, length^-1
+      std::array<std::uint32_t, Dim> cells{};  ///< the number of cells on each axis
+      std::array<int, Dim> reach{};            ///< how many cells away neighbours may be, per axis
+      std::array<grid_axis, Dim> axes{};       ///< the boundary along each axis
+      /// L on periodic axes, 0 on others
+      std::array<T, Dim> period{};
+      /// of each axis, in memory of the cell list; none: no gap is left out
+      std::array<axis_pieces, Dim> pieces{};
+
+      /// R^2, rounded once: a pair is listed if r2 < R^2.
+      [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
+
+      /// The coordinate x in cells, from the lower end of cell 0 on, if no gap is left out.
+      [[nodiscard]] NEARFIELD_FN double place_without_pieces(int axis, T x) const
+      {
+        return (double(x) - lower[axis]) * inverse_width[axis];
+      }
+      /// The same on any axis.
+      [[nodiscard]] NEARFIELD_FN double place(int axis, T x) const
+      {
+        return pieces[axis].n == 0 ? place_without_pieces(axis, x)
+                                   : pieces[axis].place(double(x), inverse_width[axis]);
+      }
+
+      /// The cell of coordinate x on an axis.
+      [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
+      {
+        return index_of(axis, place(axis, x));
+      }
+      /// The cell of a place on an axis.
+      [[nodiscard]] NEARFIELD_FN std::uint32_t index_of(int axis, double place) const
+      {
+        double const last = double(cells[axis] - 1);
+        // written this way, the comparisons clamp both -0.1 and a rounded-up end
+        return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
+      }
+
+      /// The key of a cell: row-major order, the last axis fastest. Below 2^63.
+      [[nodiscard]] NEARFIELD_FN std::uint64_t key(std::array<std::uint32_t, Dim> const& at) const
+      {
+        std::uint64_t key = at[0];
+        for (int a = 1; a < Dim; ++a) key = key * cells[a] + at[a];
+        return key;
+      }
+
+      /// The number of cells, empty ones included.
+      [[nodiscard]] std::uint64_t size() const
+      {
+        std::uint64_t product = 1;
+        for (int a = 0; a < Dim; ++a) product *= cells[a];
+        return product;
+      }
+    };
+
     /// Throws nearfield::error for a period that is negative or not finite.
     template <class T>
     void check_period(char const* function, int axis, T period)
@@ -210,55 +210,55 @@ namespace nearfield
       int const wanted = options.cells_per_cutoff[axis];
       return wanted > 0 ? wanted : axis == Dim - 1 ? 2 : 1;
     }
-  }
 
-  /// The grid for points between `lower` and `upper`, which are ignored on a periodic axis, where points lie
-  /// in [0, L). Throws nearfield::error for a cutoff that is not positive and finite or whose square is no
-  /// normal number of T, a period that is negative, not finite or below 2 R, cells_per_cutoff below 0 or
-  /// above max_cells_per_cutoff, and points further apart than the largest double.
-  template <class T, int Dim>
-  cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
-                                   std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
-                                   cell_list_options<T, Dim> const& options)
-  {
-    detail::check_cell_options(cutoff, options);
-    cell_grid<T, Dim> grid;
-    grid.cutoff = cutoff;
-    grid.period = options.period;
-    for (int a = 0; a < Dim; ++a)
+    /// The grid for points between `lower` and `upper`, which are ignored on a periodic axis, where points lie
+    /// in [0, L). Throws nearfield::error for a cutoff that is not positive and finite or whose square is no
+    /// normal number of T, a period that is negative, not finite or below 2 R, cells_per_cutoff below 0 or
+    /// above max_cells_per_cutoff, and points further apart than the largest double.
+    template <class T, int Dim>
+    cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
+                                     std::type_identity_t<std::array<T, Dim>> const& upper,
+                                     T cutoff, cell_list_options<T, Dim> const& options)
     {
-      int const k = detail::cells_per_cutoff(options, a);
-      double const least = detail::least_width(cutoff, options.period[a], k);
-      double const extent =
-          options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
-      if (!std::isfinite(extent))
-        throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
-                    " exceeds the largest double; use other units of length");
-      double const fit = std::floor(extent / least);
-      grid.reach[a] = k;
-      if (options.period[a] > 0)
+      check_cell_options(cutoff, options);
+      cell_grid<T, Dim> grid;
+      grid.cutoff = cutoff;
+      grid.period = options.period;
+      for (int a = 0; a < Dim; ++a)
       {
-        double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
-        // With 2 k + 1 cells, two cells are within reach through at most one image.
-        bool const wraps = cells >= 2 * k + 1;
-        grid.axes[a] = wraps ? detail::grid_axis::periodic : detail::grid_axis::minimum_image;
-        grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
-        grid.reach[a] = wraps ? k : 0;
-        grid.lower[a] = 0;
-        grid.inverse_width[a] = 1 / (extent / grid.cells[a]);
+        int const k = cells_per_cutoff(options, a);
+        double const least = least_width(cutoff, options.period[a], k);
+        double const extent =
+            options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
+        if (!std::isfinite(extent))
+          throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
+                      " exceeds the largest double; use other units of length");
+        double const fit = std::floor(extent / least);
+        grid.reach[a] = k;
+        if (options.period[a] > 0)
+        {
+          double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
+          // With 2 k + 1 cells, two cells are within reach through at most one image.
+          bool const wraps = cells >= 2 * k + 1;
+          grid.axes[a] = wraps ? grid_axis::periodic : grid_axis::minimum_image;
+          grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
+          grid.reach[a] = wraps ? k : 0;
+          grid.lower[a] = 0;
+          grid.inverse_width[a] = 1 / (extent / grid.cells[a]);
+        }
+        else
+        {
+          bool const fits = fit < max_cells_per_axis;
+          grid.lower[a] = double(lower[a]);
+          grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
+          double const width = fits ? least : extent / max_cells_per_axis;
+          grid.inverse_width[a] = 1 / width;
+          // wider cells than wanted, or fewer than k cells, shorten the reach
+          if (!fits) grid.reach[a] = std::min(k, static_cast<int>(std::ceil(k * least / width)));
+          grid.reach[a] = std::min(grid.reach[a], static_cast<int>(grid.cells[a]) - 1);
+        }
       }
-      else
-      {
-        bool const fits = fit < max_cells_per_axis;
-        grid.lower[a] = double(lower[a]);
-        grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
-        double const width = fits ? least : extent / max_cells_per_axis;
-        grid.inverse_width[a] = 1 / width;
-        // wider cells than wanted, or fewer than k cells, shorten the reach
-        if (!fits) grid.reach[a] = std::min(k, static_cast<int>(std::ceil(k * least / width)));
-        grid.reach[a] = std::min(grid.reach[a], static_cast<int>(grid.cells[a]) - 1);
-      }
+      return grid;
     }
-    return grid;
   }
 }

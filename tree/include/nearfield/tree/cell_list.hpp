@@ -138,7 +138,7 @@ namespace nearfield
     [[nodiscard]] detail::cell_view<T, Dim> view() const&;
 
     /// The grid of the cells.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const&;
+    [[nodiscard]] detail::cell_grid<T, Dim> const& grid() const&;
     /// R, rounded to T.
     [[nodiscard]] T cutoff() const { return grid().cutoff; }
     /// The number of boxes: cells that hold points of either set.

@@ -38,7 +38,7 @@ namespace nearfield
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
-    /// [0, L), what make_cell_grid() throws for, 2^31 points or more, too little memory on the device, and if
+    /// [0, L), what cell_list throws for, 2^31 points or more, too little memory on the device, and if
     /// nearfield was built without CUDA.
     cuda_cell_list(cuda_backend where, columns const& points, std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
@@ -64,7 +64,7 @@ namespace nearfield
     void rebuild(columns const& queries, columns const& points, T cutoff);
 
     /// The grid of the cells.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const;
+    [[nodiscard]] detail::cell_grid<T, Dim> const& grid() const;
     /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
     /// The number of sources, which are found.

@@ -28,48 +28,47 @@ namespace nearfield
 
     /// Whether a far field is given.
     [[nodiscard]] bool has_far_field() const { return seconds_per_leaf != 0 || far_field; }
-  };
 
-  /// The leaf size of least cost, and what led to it.
-  struct leaf_size_choice
-  {
-    /// A size that was tried.
-    struct candidate
+    /// The leaf size of least cost, and what led to it.
+    struct choice
     {
-      int max_leaf_size = 0; ///< as tree_options::max_leaf_size
-      double leaves = 0;     ///< their number
-      /// directed ones of the near field, those of a point with itself among them
-      double pairs = 0;
-      double near_seconds = 0; ///< of the near field, on one worker
-      double far_seconds = 0;  ///< of the far field
+      /// A size that was tried.
+      struct candidate
+      {
+        int max_leaf_size = 0; ///< as tree_options::max_leaf_size
+        double leaves = 0;     ///< their number
+        /// directed ones of the near field, those of a point with itself among them
+        double pairs = 0;
+        double near_seconds = 0; ///< of the near field, on one worker
+        double far_seconds = 0;  ///< of the far field
 
-      [[nodiscard]] double seconds() const { return near_seconds + far_seconds; } ///< of both
-      [[nodiscard]] double rate() const { return pairs / near_seconds; } ///< pairs per second
+        [[nodiscard]] double seconds() const { return near_seconds + far_seconds; } ///< of both
+        [[nodiscard]] double rate() const { return pairs / near_seconds; } ///< pairs per second
+      };
+
+      int max_leaf_size = 64;       ///< the one to take
+      std::vector<candidate> tried; ///< in ascending order of sizes
     };
-
-    int max_leaf_size = 64;       ///< the one to take
-    std::vector<candidate> tried; ///< in ascending order of sizes
   };
 
   namespace detail
   {
     /// The choice among sizes whose costs try_size(size) gives, for n_points points.
-    NEARFIELD_API leaf_size_choice
+    NEARFIELD_API leaf_costs::choice
     choose_leaf_size(leaf_costs const& costs, std::size_t n_points,
-                     std::function<leaf_size_choice::candidate(int)> const& try_size);
+                     std::function<leaf_costs::choice::candidate(int)> const& try_size);
     /// What the leaves of a tree cost.
     template <int Dim>
-    NEARFIELD_API leaf_size_choice::candidate cost_of_leaves(leaf_costs const& costs,
-                                                             tree<Dim> const& leaves);
+    NEARFIELD_API leaf_costs::choice::candidate cost_of_leaves(leaf_costs const& costs,
+                                                               tree<Dim> const& leaves);
     template <class T, int Dim>
-    NEARFIELD_API leaf_size_choice choose_leaf_size(executor* on,
-                                                    strided<T const, Dim> const& targets,
-                                                    strided<T const, Dim> const* sources,
-                                                    tree_options<Dim> const& options);
+    NEARFIELD_API leaf_costs::choice
+    choose_leaf_size(executor* on, strided<T const, Dim> const& targets,
+                     strided<T const, Dim> const* sources, tree_options<Dim> const& options);
     /// Builds trees on the device and reads them.
     template <class T, int Dim>
-    leaf_size_choice choose_leaf_size(cuda_backend where, device_positions<T, Dim> const& points,
-                                      tree_options<Dim> options)
+    leaf_costs::choice choose_leaf_size(cuda_backend where, device_positions<T, Dim> const& points,
+                                        tree_options<Dim> options)
     {
       leaf_costs const costs = options.costs ? *options.costs : leaf_costs();
       options.level.reset();
@@ -95,9 +94,9 @@ namespace nearfield
   /// Throws what build_tree() throws, and nearfield::error for a cost that is negative or not finite, and for a far
   /// field without the near field's cost.
   template <detail::cpu_place Where, detail::tree_coordinates X>
-  [[nodiscard]] leaf_size_choice choose_leaf_size(Where const& where, X const& points,
-                                                  leaf_costs const& costs,
-                                                  tree_options<X::n_columns> options = {})
+  [[nodiscard]] leaf_costs::choice choose_leaf_size(Where const& where, X const& points,
+                                                    leaf_costs const& costs,
+                                                    tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size<detail::value_of<X>, X::n_columns>(
@@ -107,7 +106,7 @@ namespace nearfield
   /// The same for a tree of two sets of points.
   template <detail::cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
   requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] leaf_size_choice
+      [[nodiscard]] leaf_costs::choice
       choose_leaf_size(Where const& where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
@@ -119,9 +118,9 @@ namespace nearfield
 
   /// The same for points in device memory: builds a tree of each size there, and reads it.
   template <detail::tree_coordinates X>
-  [[nodiscard]] leaf_size_choice choose_leaf_size(cuda_backend where, X const& points,
-                                                  leaf_costs const& costs,
-                                                  tree_options<X::n_columns> options = {})
+  [[nodiscard]] leaf_costs::choice choose_leaf_size(cuda_backend where, X const& points,
+                                                    leaf_costs const& costs,
+                                                    tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size(
@@ -132,7 +131,7 @@ namespace nearfield
   /// The same for two sets.
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
   requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] leaf_size_choice
+      [[nodiscard]] leaf_costs::choice
       choose_leaf_size(cuda_backend where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {

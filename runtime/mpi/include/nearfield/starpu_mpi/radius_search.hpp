@@ -56,7 +56,7 @@ namespace nearfield::starpu_mpi
   /// Points that are spread over the ranks of a communicator, ready to be searched.
   ///
   /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
-  /// curve: its *own* points. Cells are those of make_cell_grid() around all points, with one cell per cutoff. The
+  /// curve: its *own* points. Cells are those of a cell_list of all points, with one cell per cutoff. The
   /// ranges of ranks have about equal sums of the squares of numbers of points in cells, which is what a search costs.
   /// A cell is never divided, and an axis with a period below 3 R or so is one cell long. Beside its own points a rank
   /// has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also through
@@ -81,7 +81,7 @@ namespace nearfield::starpu_mpi
     /// What was asked for.
     [[nodiscard]] options_type const& options() const { return parts_.options; }
     /// The grid of the cells of all points.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const& { return parts_.grid; }
+    [[nodiscard]] nearfield::detail::cell_grid<T, Dim> const& grid() const& { return parts_.grid; }
     /// The keys at which the ranges of ranks begin, and the end of the last. The key of a cell has the bits of its
     /// indices in turn, that of the last axis lowest.
     [[nodiscard]] std::span<std::uint64_t const> cuts() const& { return parts_.cuts; }
@@ -134,7 +134,7 @@ namespace nearfield::starpu_mpi
     {
       MPI_Comm communicator = MPI_COMM_NULL;
       options_type options;
-      cell_grid<T, Dim> grid;
+      nearfield::detail::cell_grid<T, Dim> grid;
       std::array<std::vector<nearfield::detail::axis_piece>, Dim> pieces; // of the grid
       std::vector<std::uint64_t> cuts;
       journey to_own, to_halo; // points of the caller, and own points, which arrive as the halo
