@@ -19,11 +19,13 @@ namespace nearfield::starpu::detail
     struct task_columns
     {
       explicit task_columns(p2p_sides<T> const& sides)
-          : x(of(sides.targets(), p2p_roles::x)), y(of(sides.sources(), p2p_roles::x)),
-            q(of(sides.sources(), p2p_roles::q)), out(of(sides.targets(), p2p_roles::out))
-      {}
+          : targets{of(sides.targets(), p2p_roles::x), {}, of(sides.targets(), p2p_roles::out)},
+            sources{of(sides.sources(), p2p_roles::x), of(sides.sources(), p2p_roles::q), {}}
+      {
+        if (sides.is_one()) sources.out = targets.out, targets.q = sources.q;
+      }
 
-      soa<T, run_time_columns> x, y, q, out;
+      nearfield::detail::step_set<T> targets, sources;
 
     private:
       static soa<T, run_time_columns> of(typename p2p_sides<T>::side const& side,
@@ -125,11 +127,7 @@ namespace nearfield::starpu::detail
             work.form_case_of(given.n_rhs()),
             {.accumulate = work.options.accumulate, .form = work.options.form}};
         task_columns<T> const of(given);
-        nearfield::detail::cuda_set<T> const sources{of.y, of.q, of.out};
-        if (given.is_one())
-          step.run_sorted(tree.on_device(), tree.size(), sources, sources);
-        else
-          step.run_sorted(tree.on_device(), tree.size(), {of.x, {}, of.out}, {of.y, of.q, {}});
+        step.run_sorted(tree.on_device(), tree.size(), of.targets, of.sources);
       }
 
       static void run_on_cpu(p2p_sides<T> const& given, argument_type const& argument,
@@ -147,13 +145,7 @@ namespace nearfield::starpu::detail
                                                    is_mutual,
                                                    {.accumulate = work.options.accumulate}};
         task_columns<T> const of(given);
-        if (given.is_one())
-          step.run_sorted(tree->target_order(), tree->targets(),
-                          is_mutual ? tree->half_interactions() : tree->interactions(), of.x, of.q,
-                          of.out);
-        else
-          step.run_sorted(tree->target_order(), tree->source_order(), tree->targets(),
-                          tree->interactions(), of.x, of.y, of.q, of.out);
+        step.run_sorted(nearfield::detail::leaves_of(*tree, is_mutual), of.targets, of.sources);
       }
     };
   }

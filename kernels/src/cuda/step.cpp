@@ -133,8 +133,8 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void cuda_step<T>::launch(bool is_mutual, cuda_job<T>& job, cuda_set<T> const& targets,
-                            cuda_set<T> const& sources, device_leaves const* in_order_of) const
+  void cuda_step<T>::launch(bool is_mutual, cuda_job<T>& job, step_set<T> const& targets,
+                            step_set<T> const& sources, device_leaves const* in_order_of) const
   {
     bool const has_one_set = of.has_one_set;
     index_type const* const order = in_order_of ? in_order_of->target_order.data() : nullptr;
@@ -169,8 +169,8 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void cuda_step<T>::run_box(bool is_mutual, cuda_set<T> const& targets,
-                             cuda_set<T> const& sources) const
+  void cuda_step<T>::run_box(bool is_mutual, step_set<T> const& targets,
+                             step_set<T> const& sources) const
   {
     check_box_size(targets.x.size(), sources.x.size());
     cuda_job<T> job;
@@ -180,8 +180,8 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void cuda_step<T>::run(cuda_list const& list, cuda_set<T> const& targets,
-                         cuda_set<T> const& sources) const
+  void cuda_step<T>::run(cuda_list const& list, step_set<T> const& targets,
+                         step_set<T> const& sources) const
   {
     check_list_of(list, options.form, of, targets.x.size(), sources.x.size());
     cuda_job<T> job;
@@ -192,7 +192,7 @@ namespace nearfield::detail
 
   template <class T>
   void cuda_step<T>::run_sorted(device_leaves const& leaves, index_type n_leaves,
-                                cuda_set<T> const& targets, cuda_set<T> const& sources) const
+                                step_set<T> const& targets, step_set<T> const& sources) const
   {
     check_leaves(stream, leaves, of.has_one_set, targets.x.size(), sources.x.size());
     form_case here = of;

@@ -326,53 +326,49 @@ namespace nearfield::detail
     };
 
     constexpr char const* function = "near_field";
+
+    template <class T>
+    void check_views(bool has_one_set, step_set<T> const& targets, step_set<T> const& sources)
+    {
+      if (has_one_set)
+        check_one_set(function, targets.x, targets.q, targets.out);
+      else
+        check_two_sets(function, targets.x, sources.x, sources.q, targets.out);
+    }
+
+    template <class T>
+    void run_groups(list_step<T> const& step, leaf_groups_view const& leaves,
+                    step_set<T> const& targets, step_set<T> const& sources)
+    {
+      step_columns<T> const columns{targets.x, sources.x, sources.q, targets.out};
+      if (step.is_mutual && step.threads && columns.x.size() > 0)
+        mutual_groups<T>(step, leaves, columns).run();
+      else
+        run_parts<T>(step, leaves, columns);
+    }
   }
 
   template <class T>
-  void list_step<T>::run(boxes const& points, interaction_list const& list,
-                         any_columns<T const> const& x, any_columns<T const> const& q,
-                         any_columns<T> const& out) const
+  void list_step<T>::run(leaf_groups_view const& leaves, step_set<T> const& targets,
+                         step_set<T> const& sources) const
   {
-    check_one_set(function, x, q, out);
-    check_list(function, points, list, x.size(), x.size(), threads);
-    check_own_ranges(function, points, list, threads);
-    if (is_mutual) check_half(function, points, list, threads);
-    leaf_groups_view leaves;
-    leaves.targets = leaves.sources = points;
-    leaves.full = leaves.half = list;
-    if (is_mutual && threads && x.size() > 0)
-      mutual_groups<T>(*this, leaves, {x, x, q, out}).run();
-    else
-      run_parts<T>(*this, leaves, {x, x, q, out});
+    check_views(leaves.has_one_set, targets, sources);
+    interaction_list const& list = is_mutual ? leaves.half : leaves.full;
+    check_list(function, leaves.targets, list, targets.x.size(), sources.x.size(), threads);
+    if (leaves.has_one_set) check_own_ranges(function, leaves.targets, list, threads);
+    if (is_mutual) check_half(function, leaves.targets, list, threads);
+    run_groups(*this, leaves, targets, sources);
   }
 
   template <class T>
-  void list_step<T>::run(boxes const& targets, interaction_list const& list,
-                         any_columns<T const> const& x, any_columns<T const> const& y,
-                         any_columns<T const> const& q, any_columns<T> const& out) const
-  {
-    check_two_sets(function, x, y, q, out);
-    check_list(function, targets, list, x.size(), y.size(), threads);
-    leaf_groups_view leaves;
-    leaves.has_one_set = false;
-    leaves.targets = targets;
-    leaves.full = list;
-    run_parts<T>(*this, leaves, {x, y, q, out});
-  }
-
-  template <class T>
-  void list_step<T>::run(leaf_list::part const& part, any_columns<T const> const& x,
-                         any_columns<T const> const& y, any_columns<T const> const& q,
-                         any_columns<T> const& out) const
+  void list_step<T>::run(leaf_list::part const& part, step_set<T> const& targets,
+                         step_set<T> const& sources) const
   {
     leaf_list const& all = *part.list;
     index_type const n = all.targets().size(), count = part.last - part.first;
-    check_view(function, "x", x, n > 0 ? all.targets().end(n - 1) : 0);
-    check_view(function, all.has_one_set() ? "x" : "y", y, all.n_sources());
-    if (all.has_one_set())
-      check_one_set(function, x, q, out);
-    else
-      check_two_sets(function, x, y, q, out);
+    check_view(function, "x", targets.x, n > 0 ? all.targets().end(n - 1) : 0);
+    check_view(function, all.has_one_set() ? "x" : "y", sources.x, all.n_sources());
+    check_views(all.has_one_set(), targets, sources);
     if (is_mutual && count < n && (threads || !options.accumulate))
       throw error(std::string(function) +
                   ": the form mutual over a part of the leaves adds to others too, on one thread; "
@@ -385,49 +381,39 @@ namespace nearfield::detail
       list.offsets = list.offsets.subspan(part.first, std::size_t(count) + 1);
       return list;
     };
-    leaf_groups_view leaves;
-    leaves.has_one_set = all.has_one_set();
-    leaves.targets =
-        leaves.sources = {all.targets().offsets.subspan(part.first, std::size_t(count) + 1)};
-    leaves.full = cut(all.interactions());
-    if (is_mutual) leaves.half = cut(all.half_interactions());
     list_step step = *this;
     // with points of another set, or with those of an image, on the border of the box
     if (!all.has_one_set() || all.interactions().shifts.size() > 1)
       step.options.ranges_may_coincide = true;
-    if (is_mutual && threads)
-      mutual_groups<T>(step, leaves, {x, y, q, out}).run();
+    run_groups(step,
+               leaves_of({all.targets().offsets.subspan(part.first, std::size_t(count) + 1)},
+                         cut(is_mutual ? all.half_interactions() : all.interactions()),
+                         all.has_one_set()),
+               targets, sources);
+  }
+
+  template <class T>
+  void list_step<T>::run_sorted(leaf_groups_view const& leaves, step_set<T> const& targets,
+                                step_set<T> const& sources) const
+  {
+    bool const has_one_set = leaves.has_one_set;
+    check_view(function, "x", targets.x, leaves.target_order.size());
+    if (!has_one_set) check_view(function, "y", sources.x, leaves.source_order.size());
+    check_views(has_one_set, targets, sources);
+    sorted_columns<T> const x(threads, leaves.target_order, targets.x),
+        q(threads, has_one_set ? leaves.target_order : leaves.source_order, sources.q),
+        sums(threads, leaves.target_order, targets.out, options.accumulate);
+    if (has_one_set)
+    {
+      step_set<T> const points{x.view(), q.view(), sums.view()};
+      run(leaves, points, points);
+    }
     else
-      run_parts<T>(step, leaves, {x, y, q, out});
-  }
-
-  template <class T>
-  void list_step<T>::run_sorted(std::span<index_type const> order, boxes const& points,
-                                interaction_list const& list, any_columns<T const> const& x,
-                                any_columns<T const> const& q, any_columns<T> const& out) const
-  {
-    check_view(function, "x", x, order.size());
-    check_one_set(function, x, q, out);
-    sorted_columns<T> const sorted_x(threads, order, x), sorted_q(threads, order, q),
-        sums(threads, order, out, options.accumulate);
-    run(points, list, sorted_x.view(), sorted_q.view(), sums.view());
-    sums.copy_to(out);
-  }
-
-  template <class T>
-  void list_step<T>::run_sorted(std::span<index_type const> order,
-                                std::span<index_type const> source_order, boxes const& targets,
-                                interaction_list const& list, any_columns<T const> const& x,
-                                any_columns<T const> const& y, any_columns<T const> const& q,
-                                any_columns<T> const& out) const
-  {
-    check_view(function, "x", x, order.size());
-    check_view(function, "y", y, source_order.size());
-    check_two_sets(function, x, y, q, out);
-    sorted_columns<T> const sorted_x(threads, order, x), sorted_y(threads, source_order, y),
-        sorted_q(threads, source_order, q), sums(threads, order, out, options.accumulate);
-    run(targets, list, sorted_x.view(), sorted_y.view(), sorted_q.view(), sums.view());
-    sums.copy_to(out);
+    {
+      sorted_columns<T> const y(threads, leaves.source_order, sources.x);
+      run(leaves, {x.view(), {}, sums.view()}, {y.view(), q.view(), {}});
+    }
+    sums.copy_to(targets.out);
   }
 
   template struct list_step<float>;

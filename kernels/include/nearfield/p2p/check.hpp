@@ -163,7 +163,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline bool extents_meet(A const& a, B const& b)
   {
     extent const of_a = extent_of(a), of_b = extent_of(b);
-    return (of_a.begin < of_b.end) & (of_b.begin < of_a.end);
+    return int(of_a.begin < of_b.end) + int(of_b.begin < of_a.end) == 2;
   }
 
   /// Whether an output column may share memory with a column of `other`; for columns without strides, whether it does.
@@ -214,7 +214,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class Out, class... Views>
   [[gnu::always_inline]] inline bool may_share(Out const& out, Views const&... others)
   {
-    return (column_shares(out, others) | ... | columns_share(out));
+    return (int(column_shares(out, others)) + ... + int(columns_share(out))) != 0;
   }
 
   /// Throws nearfield::error if an output column shares memory with a column of `other`.
@@ -296,7 +296,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "y_q", y_q, y.size());
     check_view(function, "y_out", y_out, y.size());
-    if (may_share(x_out, x, x_q, y, y_q, y_out) | may_share(y_out, x, x_q, y, y_q)) [[unlikely]]
+    if (int(may_share(x_out, x, x_q, y, y_q, y_out)) + int(may_share(y_out, x, x_q, y, y_q)) != 0)
+        [[unlikely]]
     {
       refuse_shared(function, x_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q, "y_out", y_out);
       refuse_shared(function, y_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q);

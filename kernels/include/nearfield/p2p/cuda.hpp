@@ -123,14 +123,6 @@ namespace nearfield
 
   namespace detail
   {
-    /// The views of one set of points in a call on a GPU. A set without inputs or outputs has empty views of them.
-    template <class T>
-    struct cuda_set
-    {
-      any_columns<T const> x, q;
-      any_columns<T> out;
-    };
-
     /// What a call on a GPU does besides its kernel: it does not depend on the interaction. One set is given as targets
     /// and as sources, one object. For float and double.
     template <class T>
@@ -145,16 +137,16 @@ namespace nearfield
       near_field_options options;
 
       /// One box with itself or with another.
-      void run_box(bool is_mutual, cuda_set<T> const& targets, cuda_set<T> const& sources) const;
+      void run_box(bool is_mutual, step_set<T> const& targets, step_set<T> const& sources) const;
       /// The boxes of a list.
-      void run(cuda_list const& list, cuda_set<T> const& targets, cuda_set<T> const& sources) const;
+      void run(cuda_list const& list, step_set<T> const& targets, step_set<T> const& sources) const;
       /// Leaves, with columns in the order of the arrays that they were made from; n_leaves as the host knows it.
-      void run_sorted(device_leaves const& leaves, index_type n_leaves, cuda_set<T> const& targets,
-                      cuda_set<T> const& sources) const;
+      void run_sorted(device_leaves const& leaves, index_type n_leaves, step_set<T> const& targets,
+                      step_set<T> const& sources) const;
 
     private:
-      void launch(bool is_mutual, cuda_job<T>& job, cuda_set<T> const& targets,
-                  cuda_set<T> const& sources, device_leaves const* in_order_of = nullptr) const;
+      void launch(bool is_mutual, cuda_job<T>& job, step_set<T> const& targets,
+                  step_set<T> const& sources, device_leaves const* in_order_of = nullptr) const;
     };
   }
 
@@ -170,13 +162,6 @@ namespace nearfield
       return {function, where.stream, cuda_kernels_of<T, K>(), &k, is_singular<T>(k), of, options};
     }
 
-    template <class T, class X, class Q, class Out>
-    cuda_set<T> cuda_set_of(X const& x, Q const& q, Out const& out)
-    {
-      return {any_columns_of(x), any_columns_of(q), any_columns_of(out)};
-    }
-    template <class T>
-    inline constexpr soa<T, run_time_columns> no_columns{};
   }
 }
 
@@ -200,7 +185,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
-    auto const points = detail::cuda_set_of<T>(x, q, out);
+    auto const points = detail::set_of<T>(x, q, out);
     detail::cuda_step_of<T>("p2p_inner", where, k, true, q, out, {.accumulate = true})
         .run_box(false, points, points);
   }
@@ -212,7 +197,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    auto const points = detail::cuda_set_of<T>(x, q, out);
+    auto const points = detail::set_of<T>(x, q, out);
     detail::cuda_step_of<T>("p2p_inner_mutual", where, k, true, q, out, {.accumulate = true})
         .run_box(true, points, points);
   }
@@ -225,8 +210,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
     detail::cuda_step_of<T>("p2p_outer", where, k, false, q, out, {.accumulate = true})
-        .run_box(false, detail::cuda_set_of<T>(x, detail::no_columns<T const>, out),
-                 detail::cuda_set_of<T>(y, q, detail::no_columns<T>));
+        .run_box(false, detail::set_of<T>(x, detail::no_columns<T const>, out),
+                 detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
@@ -242,8 +227,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_both_ways<K>("p2p_outer_mutual", detail::set_views{x, x_q, x_out},
                                detail::set_views{y, y_q, y_out});
     detail::cuda_step_of<T>("p2p_outer_mutual", where, k, false, y_q, x_out, {.accumulate = true})
-        .run_box(true, detail::cuda_set_of<T>(x, x_q, x_out),
-                 detail::cuda_set_of<T>(y, y_q, y_out));
+        .run_box(true, detail::set_of<T>(x, x_q, x_out), detail::set_of<T>(y, y_q, y_out));
   }
 
   /// One set over the boxes of a list: out_i = sum_{j != i} K(x_i - x_j) q_j over the points j of all boxes that
@@ -256,7 +240,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
-    auto const points = detail::cuda_set_of<T>(x, q, out);
+    auto const points = detail::set_of<T>(x, q, out);
     detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
         .run(list, points, points);
   }
@@ -271,8 +255,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
     detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
-        .run(list, detail::cuda_set_of<T>(x, detail::no_columns<T const>, out),
-             detail::cuda_set_of<T>(y, q, detail::no_columns<T>));
+        .run(list, detail::set_of<T>(x, detail::no_columns<T const>, out),
+             detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// One set over a tree in device memory: as above, with columns in the order of the arrays that it was made from.
@@ -289,7 +273,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
-    auto const points = detail::cuda_set_of<T>(x, q, out);
+    auto const points = detail::set_of<T>(x, q, out);
     detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
         .run_sorted(leaves.on_device(), leaves.size(), points, points);
   }
@@ -306,8 +290,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_two_sets("near_field", x, y, q, out);
     detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
         .run_sorted(leaves.on_device(), leaves.size(),
-                    detail::cuda_set_of<T>(x, detail::no_columns<T const>, out),
-                    detail::cuda_set_of<T>(y, q, detail::no_columns<T>));
+                    detail::set_of<T>(x, detail::no_columns<T const>, out),
+                    detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// The cost on the current device, as near_field runs there in this form; automatic takes the one-sided form

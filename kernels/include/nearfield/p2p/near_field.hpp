@@ -154,7 +154,38 @@ namespace nearfield
     NEARFIELD_API void check_sets(char const* function, bool leaves_have_one_set,
                                   bool given_one_set);
 
-    /// What near_field does besides the kernel: it does not depend on the interaction. For float and double.
+    /// The views of one set of points in a step. A set without inputs or outputs has empty views of them.
+    template <class T>
+    struct step_set
+    {
+      any_columns<T const> x, q;
+      any_columns<T> out;
+    };
+
+    /// A list as a step of either form takes it.
+    inline leaf_groups_view leaves_of(boxes const& targets, interaction_list const& list,
+                                      bool has_one_set)
+    {
+      leaf_groups_view leaves;
+      leaves.has_one_set = has_one_set;
+      leaves.targets = targets;
+      if (has_one_set) leaves.sources = targets;
+      leaves.full = leaves.half = list;
+      return leaves;
+    }
+    /// The same of a tree or a cell list, of which only the list of the form is made.
+    template <has_leaves Leaves>
+    leaf_groups_view leaves_of(Leaves const& of, bool is_mutual)
+    {
+      leaf_groups_view leaves = leaves_of(
+          of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
+      leaves.target_order = of.target_order();
+      leaves.source_order = of.source_order();
+      return leaves;
+    }
+
+    /// What near_field does besides the kernel: it does not depend on the interaction. One set is given as targets and
+    /// as sources. For float and double.
     template <class T>
     struct NEARFIELD_API list_step
     {
@@ -166,31 +197,28 @@ namespace nearfield
       bool is_mutual;
       near_field_options options;
 
-      /// One set over a list, or over a half list if the step is mutual.
-      void run(boxes const& points, interaction_list const& list, any_columns<T const> const& x,
-               any_columns<T const> const& q, any_columns<T> const& out) const;
-      /// Two sets.
-      void run(boxes const& targets, interaction_list const& list, any_columns<T const> const& x,
-               any_columns<T const> const& y, any_columns<T const> const& q,
-               any_columns<T> const& out) const;
-      /// A part of the caller's leaf_list. For one set, x and y are the same view.
-      void run(leaf_list::part const& leaves, any_columns<T const> const& x,
-               any_columns<T const> const& y, any_columns<T const> const& q,
-               any_columns<T> const& out) const;
-      /// One set over leaves, with columns in the order of the arrays that they were made from.
-      void run_sorted(std::span<index_type const> order, boxes const& points,
-                      interaction_list const& list, any_columns<T const> const& x,
-                      any_columns<T const> const& q, any_columns<T> const& out) const;
-      /// Two sets over leaves.
-      void run_sorted(std::span<index_type const> order, std::span<index_type const> source_order,
-                      boxes const& targets, interaction_list const& list,
-                      any_columns<T const> const& x, any_columns<T const> const& y,
-                      any_columns<T const> const& q, any_columns<T> const& out) const;
+      /// Over a list, that of the step's form. Columns are in the order of its boxes.
+      void run(leaf_groups_view const& leaves, step_set<T> const& targets,
+               step_set<T> const& sources) const;
+      /// Over a part of the caller's leaf_list.
+      void run(leaf_list::part const& leaves, step_set<T> const& targets,
+               step_set<T> const& sources) const;
+      /// With columns in the order of the arrays that leaves were made from.
+      void run_sorted(leaf_groups_view const& leaves, step_set<T> const& targets,
+                      step_set<T> const& sources) const;
     };
   }
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
+    template <class T, class X, class Q, class Out>
+    step_set<T> set_of(X const& x, Q const& q, Out const& out)
+    {
+      return {any_columns_of(x), any_columns_of(q), any_columns_of(out)};
+    }
+    template <class T>
+    inline constexpr soa<T, run_time_columns> no_columns{};
+
     /// A step over n_leaves leaves, which have lists for both forms; 0: over a list of the caller's.
     template <class T, cpu_place Where, class K, columns_view Q, columns_view Out>
     list_step<T> list_step_of(Where const& where, K const& k, bool has_one_set, Q const& q,
@@ -234,9 +262,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
+    auto const set = detail::set_of<T>(x, q, out);
     detail::list_step_of<T>(where, k, true, q, out, options)
-        .run(points, list, detail::any_columns_of(x), detail::any_columns_of(q),
-             detail::any_columns_of(out));
+        .run(detail::leaves_of(points, list, true), set, set);
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
@@ -249,8 +277,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::list_step_of<T>(where, k, false, q, out, options)
-        .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
-             detail::any_columns_of(q), detail::any_columns_of(out));
+        .run(detail::leaves_of(targets, list, false),
+             detail::set_of<T>(x, detail::no_columns<T const>, out),
+             detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// One set over leaves of your own, all or a part: near_field(simd, k, leaves.leaves(first, last), ...). Columns are
@@ -266,9 +295,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.list->has_one_set(), true);
-    detail::list_step_of<T>(where, k, true, q, out, options)
-        .run(leaves, detail::any_columns_of(x), detail::any_columns_of(x),
-             detail::any_columns_of(q), detail::any_columns_of(out));
+    auto const set = detail::set_of<T>(x, q, out);
+    detail::list_step_of<T>(where, k, true, q, out, options).run(leaves, set, set);
   }
 
   /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for those of one set.
@@ -280,8 +308,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.list->has_one_set(), false);
     detail::list_step_of<T>(where, k, false, q, out, options)
-        .run(leaves, detail::any_columns_of(x), detail::any_columns_of(y),
-             detail::any_columns_of(q), detail::any_columns_of(out));
+        .run(leaves, detail::set_of<T>(x, detail::no_columns<T const>, out),
+             detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
@@ -295,10 +323,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_sets("near_field", leaves.has_one_set(), true);
     auto const step =
         detail::list_step_of<T>(where, k, true, q, out, options, leaves.targets().size());
-    step.run_sorted(leaves.target_order(), leaves.targets(),
-                    step.is_mutual ? leaves.half_interactions() : leaves.interactions(),
-                    detail::any_columns_of(x), detail::any_columns_of(q),
-                    detail::any_columns_of(out));
+    auto const set = detail::set_of<T>(x, q, out);
+    step.run_sorted(detail::leaves_of(leaves, step.is_mutual), set, set);
   }
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q. Throws nearfield::error for
@@ -312,9 +338,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
     detail::list_step_of<T>(where, k, false, q, out, options, leaves.targets().size())
-        .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
-                    leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
-                    detail::any_columns_of(q), detail::any_columns_of(out));
+        .run_sorted(detail::leaves_of(leaves, false),
+                    detail::set_of<T>(x, detail::no_columns<T const>, out),
+                    detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 }
 
