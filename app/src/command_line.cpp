@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "launch.hpp"
+#include "run_host.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -372,13 +373,18 @@ namespace nearfield::app
     text_aside const aside(std::ranges::any_of(files, [](auto const& json)
                                                { return json && is_standard_output(*json); }));
     auto const* const command = program.get_subcommands().front();
-    if (launched().ranks > 1 && program.got_subcommand("run"))
-      return run_over_ranks(run_of, common_lines(*command));
-    if (launched().ranks > 1 && program.got_subcommand("search"))
-      return search_over_ranks(search_of, common_lines(*command));
+    bool const searches = program.got_subcommand("search");
+    auto const compute = [&](run_host& on)
+    {
+      return searches ? search(on, search_of) : run(on, run_of);
+    };
+    if (launched().ranks > 1 && (searches || program.got_subcommand("run")))
+      return on_all_ranks(command->get_name(), common_lines(*command), compute);
     refuse_ranks(command->get_name());
     if (demo_command->parsed()) return demo(demo_of);
-    if (program.got_subcommand("search")) return search(search_of);
-    return program.got_subcommand("tune") ? tune(tune_of) : run(run_of);
+    if (program.got_subcommand("tune")) return tune(tune_of);
+    ranks const alone;
+    run_host here(alone);
+    return compute(here);
   }
 }

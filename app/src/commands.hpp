@@ -12,14 +12,16 @@ namespace nearfield::app
     failed = 2        ///< any other error
   };
 
+  class run_host;
+
   /// `nearfield run`: reads, computes, checks, writes. Like the other commands, throws nearfield::error.
-  exit_status run(run_options const& options);
+  exit_status run(run_host& on, run_options const& options);
 
   /// `nearfield tune`: reads, times pairs, chooses a leaf size.
   exit_status tune(run_options const& options);
 
   /// `nearfield search`: reads, searches, writes.
-  exit_status search(search_options const& options);
+  exit_status search(run_host& on, search_options const& options);
 
   /// `nearfield demo`: computes the near field of a protein on every back-end and draws it.
   exit_status demo(demo_options const& options);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "commands.hpp"
-#include "options.hpp"
 
+#include <functional>
 #include <string>
 
 /// \file
@@ -28,10 +28,9 @@ namespace nearfield::app
   /// Throws nearfield::error if there are several ranks: the command runs on one.
   void refuse_ranks(std::string const& command);
 
-  /// `nearfield run` over all ranks. Throws nearfield::error where the program was built without MPI, and for options
-  /// that are not for several ranks, before MPI starts. `written`: the lines that must be the same on all ranks.
-  exit_status run_over_ranks(run_options const& options, std::string const& written);
-
-  /// `nearfield search` in the same way.
-  exit_status search_over_ranks(search_options const& options, std::string const& written);
+  /// Starts MPI, and calls f(host) for the host of all ranks that were launched, on each of them. If it throws, one rank
+  /// prints the error, and all ranks end, as they do if MPI does not allow every thread to call it, or does not know the
+  /// ranks. `written`: lines that all ranks must have. Throws nearfield::error where the program was built without MPI.
+  exit_status on_all_ranks(std::string const& command, std::string const& written,
+                           std::function<exit_status(run_host&)> const& f);
 }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <limits>
 #include <utility>
@@ -124,9 +125,21 @@ namespace nearfield::app
                   << ", which --check allows; --precision f64 keeps them" << std::endl;
     }
 
+    void check_for_ranks(execution_options const& step)
+    {
+      if (step.workers == 0)
+        throw error(
+            "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
+            "1 or more");
+      if (step.gpus.value_or(0) > 0 && std::getenv("STARPU_WORKERS_CUDAID"))
+        throw error("--gpus: found STARPU_WORKERS_CUDAID, which names the GPUs of each rank; leave "
+                    "out one of them");
+    }
+
     // Needs no input file. Starts CUDA, if it is asked for.
     void check_early(ranks const& all, run_options const& options)
     {
+      if (all.size() > 1) check_for_ranks(options.step);
       check_interaction(options.interaction, options.dim);
       check_squares(options);
       check_devices(options.step);
@@ -236,13 +249,6 @@ namespace nearfield::app
     if (all.is_first()) report_rounding(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;
-  }
-
-  exit_status run(run_options const& options)
-  {
-    ranks const alone;
-    run_host here(alone);
-    return run(here, options);
   }
 
   exit_status tune(run_options const& options)

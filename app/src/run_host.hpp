@@ -5,12 +5,13 @@
 #include "motion.hpp"
 #include "options.hpp"
 #include "ranks.hpp"
+#include "search_result.hpp"
 
 #include <memory>
 
 namespace nearfield::app
 {
-  /// Where the near fields of `nearfield run` are computed: in this process or, over MPI, by ranks, which override all of
+  /// What computes for `nearfield run` and `nearfield search`: this process or, over MPI, ranks, which override all of
   /// this. Every function is collective.
   class run_host
   {
@@ -34,12 +35,13 @@ namespace nearfield::app
     [[nodiscard]] virtual std::unique_ptr<motion> start(run_options const& options,
                                                         named_points& of, cut_options const& cut,
                                                         std::vector<double> factors) const;
+    /// Searches, by a back-end that is not automatic. Throws nearfield::error for points outside a periodic box, and for
+    /// a list that exceeds the memory limit, before allocating it.
+    [[nodiscard]] virtual search_result search(search_options const& options,
+                                               named_points const& points) const;
 
   private:
     app::ranks const& all_;
     std::shared_ptr<void> runtime_;
   };
-
-  /// `nearfield run` where the points of `on` are.
-  exit_status run(run_host& on, run_options const& options);
 }

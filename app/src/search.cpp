@@ -2,7 +2,7 @@
 #include "devices.hpp"
 #include "json.hpp"
 #include "output.hpp"
-#include "search_result.hpp"
+#include "run_host.hpp"
 #include "step.hpp"
 #include "taken.hpp"
 
@@ -66,10 +66,15 @@ namespace nearfield::app
     }
   }
 
-  exit_status search(
-      ranks const& all, search_options const& options,
-      std::function<search_result(named_points const&, search_options const&)> const& search_points)
+  exit_status search(run_host& on, search_options const& asked)
   {
+    ranks const& all = on.ranks();
+    auto options = asked;
+    if (options.backend == backend::automatic)
+    {
+      bool const may_use_gpu = all.size() == 1 && options.workers == 0;
+      options.backend = may_use_gpu && no_gpu().empty() ? backend::cuda : backend::simd;
+    }
     auto early = options; // the first rank alone writes
     if (!all.is_first()) early.output = early.json = std::nullopt;
     all.attempt([&] { check_early(early); });
@@ -82,7 +87,7 @@ namespace nearfield::app
     double const read_seconds = all.greatest(seconds_since(start));
     auto const taken = taken_of(options, from);
     if (all.is_first()) print_taken(taken);
-    auto const result = search_points(from, options);
+    auto const result = on.search(options, from);
 
     std::string json;
     if (all.is_first())
@@ -97,13 +102,5 @@ namespace nearfield::app
     files.write(options.json, json);
     files.commit("written       ");
     return success;
-  }
-
-  exit_status search(search_options const& asked)
-  {
-    search_options options = asked;
-    if (options.backend == backend::automatic)
-      options.backend = options.workers == 0 && no_gpu().empty() ? backend::cuda : backend::simd;
-    return search(ranks(), options, search_points);
   }
 }

@@ -1,7 +1,6 @@
-#include "search_result.hpp"
-
 #include "machine.hpp"
 #include "merged.hpp"
+#include "run_host.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -257,7 +256,7 @@ namespace nearfield::app
                                         : check_lengths_in<double>(options);
   }
 
-  search_result search_points(named_points const& from, search_options const& options)
+  search_result run_host::search(search_options const& options, named_points const& from) const
   {
     return with_types(options.precision, from.points.dim,
                       [&]<class T, int Dim>() { return search_in<T, Dim>(from, options); });

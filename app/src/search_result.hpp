@@ -1,6 +1,5 @@
 #pragma once
 
-#include "commands.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "problem.hpp"
@@ -10,7 +9,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,12 +63,6 @@ namespace nearfield::app
   /// How many of the neighbours of a point the rows have.
   std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width);
 
-  /// `nearfield search` by all ranks: search_points(points, options) searches those of this rank, by a back-end that is not
-  /// automatic.
-  exit_status search(ranks const& all, search_options const& options,
-                     std::function<search_result(named_points const&, search_options const&)> const&
-                         search_points);
-
   /// Fills the numbers that follow from `points`, `max_neighbours` and the pairs, counted both ways; the bytes are
   /// those of a list whose indices take `of_index` bytes.
   void set_sizes(search_options const& options, std::uint64_t total, std::size_t of_index,
@@ -81,10 +73,6 @@ namespace nearfield::app
 
   /// Throws nearfield::error if the radius or the periods are out of range in the precision asked for.
   void check_lengths(search_options const& options);
-
-  /// Searches; options.backend must not be automatic. Throws nearfield::error for points outside a periodic
-  /// box, and for a list that exceeds the memory limit, before allocating it.
-  search_result search_points(named_points const& from, search_options const& options);
 
   /// Throws nearfield::error unless the extension is .csv or .npy.
   void check_list_format(std::filesystem::path const& path);

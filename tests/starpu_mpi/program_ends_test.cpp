@@ -134,9 +134,7 @@ namespace
 
   TEST(program_over_ranks, refuses_what_it_cannot_do)
   {
-    // before MPI starts
-    expect_refusal(run_program({"run", "--workers", "0", "in.csv"},
-                               {{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}}),
+    expect_refusal(run_over(2, {"in.csv", "--workers", "0"}),
                    "--workers 0: not available over ranks");
     expect_refusal(run_over(2, {"in.csv"}, "tune"), "tune: found 2 ranks");
     if (!nearfield::gpus().empty()) return;

@@ -1,8 +1,7 @@
-#include "mpi/compute_over.hpp"
-
 #include "full_leaf.hpp"
 #include "interactions.hpp"
 #include "mpi/check.hpp"
+#include "mpi/host_over.hpp"
 
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -204,27 +203,26 @@ namespace nearfield::app
     }
   }
 
-  run_result compute_over(mpi_ranks const& all, run_options const& options,
-                          named_points const& targets, named_points const* sources,
-                          cut_options const& cut)
+  run_result host_over::compute(run_options const& options, named_points const& targets,
+                                named_points const* sources, cut_options const& cut) const
   {
-    all.attempt([&] { check_interaction(options.interaction, targets.points.dim); });
+    all_.attempt([&] { check_interaction(options.interaction, targets.points.dim); });
     return with_types(options.precision, targets.points.dim,
                       [&]<class T, int Dim>()
-                      { return compute_in<T, Dim>(all, options, targets, sources, cut); });
+                      { return compute_in<T, Dim>(all_, options, targets, sources, cut); });
   }
 
-  std::unique_ptr<motion> make_motion_over(mpi_ranks const& all, runtime_over const& on,
-                                           run_options const& options, named_points& of,
-                                           cut_options const& cut, std::vector<double> factors)
+  std::unique_ptr<motion> host_over::start(run_options const& options, named_points& of,
+                                           cut_options const& cut,
+                                           std::vector<double> factors) const
   {
     return with_types(options.precision, of.points.dim,
                       [&]<class T, int Dim>()
                       {
                         auto const field = std::make_shared<field_over<T, Dim>>(
-                            all, on, options, of, nullptr, with_room<T>(cut));
+                            all_, *runtime_, options, of, nullptr, with_room<T>(cut));
                         return make_host_motion(
-                            all, of, options.motion->dt, std::move(factors),
+                            all_, of, options.motion->dt, std::move(factors),
                             [field] { return field->compute(); },
                             [field](run_result& result) { field->describe(result); });
                       });

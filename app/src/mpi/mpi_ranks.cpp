@@ -12,26 +12,6 @@
 
 namespace nearfield::app
 {
-  namespace
-  {
-    // MPI, running as long as this lives.
-    struct mpi_process
-    {
-      int provided = 0;
-
-      mpi_process()
-      {
-        // Threads that wait for messages leave their core to a worker (docs/scale.md). OpenMPI does so by itself only
-        // where mpirun has started more ranks than there are cores.
-        ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
-      }
-      ~mpi_process() { MPI_Finalize(); }
-      mpi_process(mpi_process const&) = delete;
-      mpi_process& operator=(mpi_process const&) = delete;
-    };
-  }
-
   int mpi_ranks::on_this_machine() const
   {
     MPI_Comm machine;
@@ -145,37 +125,5 @@ namespace nearfield::app
   void leave_binding_to_the_launcher()
   {
     if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
-  }
-
-  exit_status on_all_ranks(std::string const& written,
-                           std::function<exit_status(mpi_ranks const&)> const& f)
-  {
-    mpi_process const mpi;
-    mpi_ranks const all;
-    if (int const there = launched().ranks; all.size() != there)
-      all.abort("mpirun: found " + std::to_string(there) + " ranks that were launched, but " +
-                std::to_string(all.size()) +
-                " of MPI; start it by the mpirun of the MPI that it was built "
-                "with, or by srun --mpi=pmix");
-    if (mpi.provided < MPI_THREAD_MULTIPLE)
-      all.abort(
-          "mpirun: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
-    try
-    {
-      all.require_same_options(written);
-      exit_status const status = f(all);
-      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
-      return status;
-    }
-    catch (agreed_error const& failure)
-    {
-      if (all.is_first()) print_error(failure.said());
-      all.wait_for_all();
-      return failed;
-    }
-    catch (std::exception const& failure)
-    {
-      all.abort(failure.what());
-    }
   }
 }

@@ -69,10 +69,4 @@ namespace nearfield::app
   /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
   /// the cores of their process.
   void leave_binding_to_the_launcher();
-
-  /// Starts MPI, and calls f(ranks), which gives the exit status of all of them. If it throws, one rank prints the error,
-  /// and all ranks end, as they do if MPI does not allow every thread to call it, or does not know the ranks that were
-  /// launched. `written`: lines that all ranks must have.
-  exit_status on_all_ranks(std::string const& written,
-                           std::function<exit_status(mpi_ranks const&)> const& f);
 }

@@ -4,23 +4,11 @@
 
 namespace nearfield::app
 {
-  namespace
+  exit_status on_all_ranks(std::string const& command, std::string const&,
+                           std::function<exit_status(run_host&)> const&)
   {
-    [[noreturn]] void refuse(std::string const& command)
-    {
-      throw error(command + ": found " + std::to_string(launched().ranks) +
-                  " ranks of MPI, but this program was built without it; build it by ./dev mpi, or "
-                  "start it without mpirun or srun");
-    }
-  }
-
-  exit_status run_over_ranks(run_options const&, std::string const&)
-  {
-    refuse("run");
-  }
-
-  exit_status search_over_ranks(search_options const&, std::string const&)
-  {
-    refuse("search");
+    throw error(command + ": found " + std::to_string(launched().ranks) +
+                " ranks of MPI, but this program was built without it; build it by ./dev mpi, or "
+                "start it without mpirun or srun");
   }
 }

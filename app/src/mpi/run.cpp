@@ -1,9 +1,7 @@
 #include "devices.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
-#include "mpi/compute_over.hpp"
-#include "mpi/mpi_ranks.hpp"
-#include "run_host.hpp"
+#include "mpi/host_over.hpp"
 #include "tune.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -11,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include <unistd.h>
 
@@ -19,16 +16,22 @@ namespace nearfield::app
 {
   namespace
   {
-    void check_options(run_options const& options)
+    // MPI, running as long as this lives.
+    struct mpi_process
     {
-      if (options.step.workers == 0)
-        throw error(
-            "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
-            "1 or more");
-      if (options.step.gpus.value_or(0) > 0 && std::getenv("STARPU_WORKERS_CUDAID"))
-        throw error("--gpus: found STARPU_WORKERS_CUDAID, which names the GPUs of each rank; leave "
-                    "out one of them");
-    }
+      int provided = 0;
+
+      mpi_process()
+      {
+        // Threads that wait for messages leave their core to a worker (docs/scale.md). OpenMPI does so by itself only
+        // where mpirun has started more ranks than there are cores.
+        ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+      }
+      ~mpi_process() { MPI_Finalize(); }
+      mpi_process(mpi_process const&) = delete;
+      mpi_process& operator=(mpi_process const&) = delete;
+    };
 
     // Of this rank, by share_gpus() or by whoever has set StarPU's variable.
     int gpus_here()
@@ -61,49 +64,48 @@ namespace nearfield::app
       return {.near_field = cost_of_pairs(options, dim, on_gpu),
               .seconds_per_leaf = options.far_field_cost.value_or(0)};
     }
-
-    class host_over final : public run_host
-    {
-    public:
-      explicit host_over(mpi_ranks const& all) : run_host(all), all_(all) {}
-
-      void prepare(run_options& options, named_points const& targets, named_points const*,
-                   cut_options& cut) override
-      {
-        options.step = share_machine(all_, options.step);
-        cut.costs = &costs_;
-        if (!options.level && options.max_leaf_size == automatic)
-          all_.attempt([&] { costs_ = leaf_costs_of(options, targets.points.dim); });
-        if (options.motion) runtime_.emplace(all_, options.step);
-      }
-      [[nodiscard]] run_result compute(run_options const& options, named_points const& targets,
-                                       named_points const* sources,
-                                       cut_options const& cut) const override
-      {
-        return compute_over(all_, options, targets, sources, cut);
-      }
-      [[nodiscard]] std::unique_ptr<motion> start(run_options const& options, named_points& of,
-                                                  cut_options const& cut,
-                                                  std::vector<double> factors) const override
-      {
-        return make_motion_over(all_, *runtime_, options, of, cut, std::move(factors));
-      }
-
-    private:
-      mpi_ranks const& all_;
-      leaf_costs costs_;
-      std::optional<runtime_over> runtime_;
-    };
   }
 
-  exit_status run_over_ranks(run_options const& options, std::string const& written)
+  void host_over::prepare(run_options& options, named_points const& targets, named_points const*,
+                          cut_options& cut)
   {
-    check_options(options);
-    return on_all_ranks(written,
-                        [&](mpi_ranks const& all)
-                        {
-                          host_over host(all);
-                          return run(host, options);
-                        });
+    options.step = share_machine(all_, options.step);
+    cut.costs = &costs_;
+    if (!options.level && options.max_leaf_size == automatic)
+      all_.attempt([&] { costs_ = leaf_costs_of(options, targets.points.dim); });
+    if (options.motion) runtime_.emplace(all_, options.step);
+  }
+
+  exit_status on_all_ranks(std::string const&, std::string const& written,
+                           std::function<exit_status(run_host&)> const& f)
+  {
+    mpi_process const mpi;
+    mpi_ranks const all;
+    if (int const there = launched().ranks; all.size() != there)
+      all.abort("mpirun: found " + std::to_string(there) + " ranks that were launched, but " +
+                std::to_string(all.size()) +
+                " of MPI; start it by the mpirun of the MPI that it was built "
+                "with, or by srun --mpi=pmix");
+    if (mpi.provided < MPI_THREAD_MULTIPLE)
+      all.abort(
+          "mpirun: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
+    try
+    {
+      all.require_same_options(written);
+      host_over host(all);
+      exit_status const status = f(host);
+      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
+      return status;
+    }
+    catch (agreed_error const& failure)
+    {
+      if (all.is_first()) print_error(failure.said());
+      all.wait_for_all();
+      return failed;
+    }
+    catch (std::exception const& failure)
+    {
+      all.abort(failure.what());
+    }
   }
 }

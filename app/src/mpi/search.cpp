@@ -1,8 +1,6 @@
-#include "launch.hpp"
 #include "machine.hpp"
 #include "merged.hpp"
-#include "mpi/mpi_ranks.hpp"
-#include "search_result.hpp"
+#include "mpi/host_over.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -166,24 +164,11 @@ namespace nearfield::app
     }
   }
 
-  exit_status search_over_ranks(search_options const& asked, std::string const& written)
+  search_result host_over::search(search_options const& options, named_points const& mine) const
   {
-    auto options = asked;
-    if (options.backend == backend::automatic) options.backend = backend::simd;
     leave_binding_to_the_launcher();
-    return on_all_ranks(written,
-                        [&](mpi_ranks const& all)
-                        {
-                          return search(all, options,
-                                        [&](named_points const& mine, search_options const& how)
-                                        {
-                                          if (how.backend == backend::cuda)
-                                            starpu_mpi::share_gpus(MPI_COMM_WORLD);
-                                          return with_types(
-                                              how.precision, mine.points.dim,
-                                              [&]<class T, int Dim>()
-                                              { return search_in<T, Dim>(all, mine, how); });
-                                        });
-                        });
+    if (options.backend == backend::cuda) starpu_mpi::share_gpus(MPI_COMM_WORLD);
+    return with_types(options.precision, mine.points.dim,
+                      [&]<class T, int Dim>() { return search_in<T, Dim>(all_, mine, options); });
   }
 }
