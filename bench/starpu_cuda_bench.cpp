@@ -92,14 +92,13 @@ namespace
                                       bench::cloud<T, 3> const& points,
                                       bench::outputs<T, K::n_out>& out, nf::pair_form form)
   {
-    return {
-        starpu(),
-        K{},
-        groups,
-        points.positions(),
-        points.charges(),
-        out.view(),
-        {.form = form, .backend = nf::cuda, .delivery = nf::starpu::delivery_choice::on_request}};
+    return {starpu(),
+            K{},
+            groups,
+            points.positions(),
+            points.charges(),
+            out.view(),
+            {.form = form, .backend = nf::cuda, .delivery = nf::starpu::step_options::on_request}};
   }
 
   /// The median time of a step on one GPU of several, in seconds.

@@ -143,7 +143,7 @@ namespace
         tree,
         nf::soa{mine.q},
         nf::soa{mine.phi},
-        {.delivery = nf::starpu::delivery_choice::on_request, .first_tag = 100}};
+        {.delivery = nf::starpu::step_options::on_request, .first_tag = 100}};
     once(step);
     std::fill(mine.phi.begin(), mine.phi.end(), T(0));
     step.deliver();
@@ -276,7 +276,7 @@ namespace
         mine.positions(),
         nf::soa{mine.q},
         nf::soa{mine.phi},
-        {.backend = nf::backend::cuda, .delivery = nf::starpu::delivery_choice::on_request}};
+        {.backend = nf::backend::cuda, .delivery = nf::starpu::step_options::on_request}};
     once(resident);
     for (int i = 0; i < with.repetitions; ++i) time_steps(rows, "resident/", resident, pairs);
   }
@@ -296,7 +296,7 @@ int main(int argc, char** argv)
         if (with.one_process > 0 && ranks > 1)
           throw nf::error("--one-process: found " + std::to_string(ranks) + " ranks; start one");
         domain const all(with, with.one_process ? with.one_process : ranks);
-        nf::starpu::runtime_options workers{.gpus = 0};
+        nf::starpu::runtime::options_type workers{.gpus = 0};
         if (with.on_gpus)
         {
           if (nf::gpus().empty()) throw nf::error("--gpus: " + nf::cuda_problem());

@@ -21,7 +21,8 @@ namespace bench
   }
 
   /// StarPU, started by the first row that uses it, with its options.
-  inline nearfield::starpu::runtime& starpu(nearfield::starpu::runtime_options const& options = {})
+  inline nearfield::starpu::runtime&
+  starpu(nearfield::starpu::runtime::options_type const& options = {})
   {
     if (!detail::instance) detail::instance.emplace(options);
     // before what it uses of nearfield's is destroyed
@@ -30,7 +31,7 @@ namespace bench
   }
 
   /// Stops StarPU and starts it with other options: nothing that uses it may exist.
-  inline void restart_starpu(nearfield::starpu::runtime_options const& options)
+  inline void restart_starpu(nearfield::starpu::runtime::options_type const& options)
   {
     detail::instance.reset();
     detail::instance.emplace(options);

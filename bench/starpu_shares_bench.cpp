@@ -42,7 +42,7 @@ namespace
   using bench::median;
   using bench::seconds;
   using bench::starpu;
-  using nf::starpu::delivery_choice;
+  using nf::starpu::step_options;
 
   template <class Step>
   double run_once(Step& step)
@@ -93,7 +93,7 @@ namespace
                                   points.positions(),
                                   points.charges(),
                                   out.view(),
-                                  {.backend = nf::cuda, .delivery = delivery_choice::on_request}};
+                                  {.backend = nf::cuda, .delivery = step_options::on_request}};
       for (int time = 0; time < 3; ++time) run_once(step);
       for (int time = 0; time < 9; ++time) times.push_back(run_once(step));
     }
@@ -119,7 +119,7 @@ namespace
           points.positions(),
           points.charges(),
           out.view(),
-          {.form = form, .backend = where, .delivery = delivery_choice::on_request}};
+          {.form = form, .backend = where, .delivery = step_options::on_request}};
     };
     double const begin = seconds();
     auto both = make(for_gpus, nf::backend::automatic, nf::pair_form::automatic);

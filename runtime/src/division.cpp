@@ -128,7 +128,7 @@ namespace nearfield::starpu::detail
     {
       nearfield::detail::step_workers workers{free_cpu_workers(gpus), made.cpu_rate, gpus,
                                               made.gpu_rate, gpu_targets_at_once};
-      if (made.gpu && options.delivery == delivery_choice::every_step)
+      if (made.gpu && options.delivery == step_options::every_step)
         workers.least_gain = least_gain_beside_columns;
       auto shared = nearfield::detail::share_leaves(groups, made.form, step.n_rhs, workers);
       if (shared.first_cpu_leaf == 0)

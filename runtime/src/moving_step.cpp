@@ -28,7 +28,7 @@ namespace nearfield::starpu::detail
       {
         check_may_wait("near_field");            // its destructor waits
         static_cast<void>(work_->form_on_cpu()); // throws if there is none
-        if (options.delivery == delivery_choice::on_request)
+        if (options.delivery == step_options::on_request)
           throw error("near_field: delivery on_request, but a step over a moving_tree has its "
                       "results in handles, "
                       "where they stay; leave delivery out");
@@ -97,15 +97,16 @@ namespace nearfield::starpu::detail
 namespace nearfield::starpu
 {
   template <nearfield::detail::kernel_real T, int Dim>
-  moving_tree<T, Dim>::moving_tree(runtime const& starpu, column_handles const& points,
+  moving_tree<T, Dim>::moving_tree(runtime const& starpu, detail::column_handles const& points,
                                    tree_options<Dim> const& options)
       : starpu_(starpu), points_(std::make_shared<detail::moving_points<T, Dim>>(
-                             points, std::optional<column_handles>(), options))
+                             points, std::optional<detail::column_handles>(), options))
   {}
 
   template <nearfield::detail::kernel_real T, int Dim>
-  moving_tree<T, Dim>::moving_tree(runtime const& starpu, column_handles const& targets,
-                                   column_handles const& sources, tree_options<Dim> const& options)
+  moving_tree<T, Dim>::moving_tree(runtime const& starpu, detail::column_handles const& targets,
+                                   detail::column_handles const& sources,
+                                   tree_options<Dim> const& options)
       : starpu_(starpu),
         points_(std::make_shared<detail::moving_points<T, Dim>>(targets, sources, options))
   {}
@@ -122,8 +123,8 @@ namespace nearfield::starpu
   template <nearfield::detail::kernel_real T>
   template <int Dim>
   near_field<T>::near_field(runtime const& starpu, moving_tree<T, Dim> const& tree,
-                            detail::kernel<T> const& k, column_handles const& q,
-                            column_handles const& out, step_options const& options)
+                            detail::kernel<T> const& k, detail::column_handles const& q,
+                            detail::column_handles const& out, step_options const& options)
       : step_(
             std::make_unique<detail::moving_step<T, Dim>>(starpu, tree.points_, k, q, out, options))
   {}
@@ -133,15 +134,19 @@ namespace nearfield::starpu
   template class moving_tree<double, 2>;
   template class moving_tree<double, 3>;
   template near_field<float>::near_field(runtime const&, moving_tree<float, 2> const&,
-                                         detail::kernel<float> const&, column_handles const&,
-                                         column_handles const&, step_options const&);
+                                         detail::kernel<float> const&,
+                                         detail::column_handles const&,
+                                         detail::column_handles const&, step_options const&);
   template near_field<float>::near_field(runtime const&, moving_tree<float, 3> const&,
-                                         detail::kernel<float> const&, column_handles const&,
-                                         column_handles const&, step_options const&);
+                                         detail::kernel<float> const&,
+                                         detail::column_handles const&,
+                                         detail::column_handles const&, step_options const&);
   template near_field<double>::near_field(runtime const&, moving_tree<double, 2> const&,
-                                          detail::kernel<double> const&, column_handles const&,
-                                          column_handles const&, step_options const&);
+                                          detail::kernel<double> const&,
+                                          detail::column_handles const&,
+                                          detail::column_handles const&, step_options const&);
   template near_field<double>::near_field(runtime const&, moving_tree<double, 3> const&,
-                                          detail::kernel<double> const&, column_handles const&,
-                                          column_handles const&, step_options const&);
+                                          detail::kernel<double> const&,
+                                          detail::column_handles const&,
+                                          detail::column_handles const&, step_options const&);
 }

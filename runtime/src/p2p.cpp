@@ -202,8 +202,8 @@ namespace nearfield::starpu
     insert(array_form::inner, {&box.x, &box.q, &box.out}, options);
   }
   template <nearfield::detail::kernel_real T>
-  void p2p_tasks<T>::insert_outer(target_handles const& targets, source_handles const& sources,
-                                  task_options const& options)
+  void p2p_tasks<T>::insert_outer(box_handles::targets const& targets,
+                                  box_handles::sources const& sources, task_options const& options)
   {
     insert(array_form::outer, {&targets.x, &sources.x, &sources.q, &targets.out}, options);
   }
@@ -217,7 +217,7 @@ namespace nearfield::starpu
 
   template <nearfield::detail::kernel_real T>
   void p2p_tasks<T>::insert(detail::array_form form,
-                            std::initializer_list<column_handles const*> roles,
+                            std::initializer_list<detail::column_handles const*> roles,
                             task_options const& options)
   {
     detail::array_tasks<T>& codelet = shared_->codelet(form);

@@ -29,7 +29,8 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   struct slab_query
   {
-    pair_slab_options<T, Dim> options; ///< `backend` says where tasks run, and is not automatic
+    typename pair_slabs<T, Dim>::options_type
+        options; ///< `backend` says where tasks run, and is not automatic
     double cutoff;
     bool one_set;
   };

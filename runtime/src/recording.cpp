@@ -25,7 +25,7 @@ namespace nearfield::starpu
       int running = 0;
       bool turned_profiling_on = false; ///< which resets what the program has measured
       std::uintptr_t last = 0;          ///< number of a recording
-      std::vector<task_record> tasks;
+      std::vector<task_recording::record> tasks;
     };
 
     recorded& of_process()
@@ -101,18 +101,18 @@ namespace nearfield::starpu
       starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
   }
 
-  std::vector<task_record> task_recording::tasks() const
+  std::vector<task_recording::record> task_recording::tasks() const
   {
     detail::check_may_wait("task_recording");
     recorded& all = of_process();
     std::unique_lock lock(all.mutex);
     // data are free, and waits for them return, before callbacks run
     all.all_ended.wait(lock, [&] { return all.running == 0; });
-    std::vector<task_record> tasks = all.tasks;
+    std::vector<task_recording::record> tasks = all.tasks;
     lock.unlock();
-    std::ranges::sort(tasks, {}, &task_record::begin);
+    std::ranges::sort(tasks, {}, &task_recording::record::begin);
     double const first = tasks.empty() ? 0 : tasks.front().begin;
-    for (task_record& task : tasks)
+    for (task_recording::record& task : tasks)
     {
       task.begin -= first;
       task.end -= first;

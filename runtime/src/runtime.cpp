@@ -43,7 +43,7 @@ namespace nearfield::starpu
     }
 
     /// The number of GPUs that StarPU will use: all, unless STARPU_NCUDA or the options say fewer.
-    int gpus_to_use(runtime_options const& options)
+    int gpus_to_use(runtime::options_type const& options)
     {
       if (options.gpus && *options.gpus < 0)
         throw error("gpus: found " + std::to_string(*options.gpus) + "; give 0 or more");
@@ -83,7 +83,7 @@ namespace nearfield::starpu
       std::optional<std::string> value_;
     };
 
-    void start(runtime_options const& options)
+    void start(runtime::options_type const& options)
     {
       int const n_gpus = gpus_to_use(options);
       if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
@@ -137,7 +137,7 @@ namespace nearfield::starpu
     }
 
     /// Throws nearfield::error if StarPU is running with other options.
-    void check_running(runtime_options const& options)
+    void check_running(runtime::options_type const& options)
     {
       std::string const remedy = started_here
                                      ? "; set it for the first runtime, or destroy that one first"
@@ -157,7 +157,7 @@ namespace nearfield::starpu
     }
   }
 
-  runtime::runtime(runtime_options const& options)
+  runtime::runtime(options_type const& options)
   {
     std::lock_guard const lock(mutex);
     detail::check_process();

@@ -101,13 +101,13 @@ namespace nearfield::starpu::detail
     submit_groups(); // inside the rank
     submit_borders();
     is_submitted_ = has_halos_to_add_ = true;
-    if (options_.delivery == delivery_choice::every_step) submit_outputs();
+    if (options_.delivery == step_options::every_step) submit_outputs();
   }
 
   template <class T>
   void step<T>::deliver()
   {
-    if (options_.delivery != delivery_choice::on_request || !is_submitted_) return;
+    if (options_.delivery != step_options::on_request || !is_submitted_) return;
     check_address_space(
         4, 4 * (parts_->groups.size() + parts_->peers.size() + parts_->pieces.all.size()));
     submit_outputs();
@@ -127,7 +127,7 @@ namespace nearfield::starpu::detail
       // With every_step, a result that came back through pieces or peers proves that its group was computed and, of one
       // set, that inputs and positions were read.
       bool const is_proved =
-          options_.delivery == delivery_choice::every_step && !parts_->collects_inputs;
+          options_.delivery == step_options::every_step && !parts_->collects_inputs;
       // those of CPU workers first: they are many, and asking for each takes time, in which the GPUs still compute
       for (auto one = parts_->groups.rbegin(); one != parts_->groups.rend(); ++one)
         if (!is_proved || one->deliver) wait_for(one->out, "out");

@@ -24,7 +24,7 @@ int main(int argc, char** argv)
   try
   {
     // a machine with GPUs runs the same tests on them in a program of its own
-    running.emplace(nearfield::starpu::runtime_options{.gpus = 0});
+    running.emplace(nearfield::starpu::runtime::options_type{.gpus = 0});
   }
   catch (nearfield::error const& failure)
   {

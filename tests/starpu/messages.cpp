@@ -14,7 +14,7 @@ int main()
 #elif defined(CASE_swapped_packed_handles)
   p2p.insert_inner({hx, hphi, hq});
 #elif defined(CASE_swapped_targets)
-  nf::starpu::target_handles const targets{hphi, hx};
+  nf::starpu::box_handles::targets const targets{hphi, hx};
 #else
   nf::starpu::box_handles const box{.x = {hx, hy, hz}, .q = hq, .out = hphi};
   p2p.insert_inner({.x = hx, .q = hq, .out = hphi});

@@ -340,7 +340,7 @@ namespace
         [&]
         {
           starpu::near_field(one_runtime(), K(), tree, p.hq, p.hout,
-                             {.delivery = starpu::delivery_choice::on_request});
+                             {.delivery = starpu::step_options::on_request});
         },
         complains_of("delivery"));
     starpu::moving_tree<double, 3> both(one_runtime(), p.hx, other.hx);

@@ -19,8 +19,8 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::column_handles;
   using starpu::handle;
+  using starpu::detail::column_handles;
   using testing::AllOf;
   using testing::HasSubstr;
 
@@ -48,7 +48,7 @@ namespace
 
   TEST_F(own_handles_errors, a_task_without_its_outputs_does_not_compile)
   {
-    static_assert(can_lack_outputs<starpu::source_handles>);
+    static_assert(can_lack_outputs<starpu::box_handles::sources>);
     static_assert(!can_lack_outputs<starpu::box_handles>);
   }
 

@@ -21,7 +21,6 @@
 namespace nearfield::test
 {
   using starpu::handle;
-  using starpu::pair_slab_options;
   using starpu::pair_slabs;
 
   /// Where slabs are searched, and the implementations that may run there.

@@ -65,7 +65,8 @@ namespace nearfield::test
 
     /// Steps of a graph whose points only tasks write and read: the host waits for numbers of pairs, and at the end.
     template <class T, int Dim>
-    void expect_steps(pair_slab_options<T, Dim> const& options, double cutoff, std::size_t n)
+    void expect_steps(typename pair_slabs<T, Dim>::options_type const& options, double cutoff,
+                      std::size_t n)
     {
       constexpr int n_steps = 5;
       std::vector<handle> columns;

@@ -38,7 +38,7 @@ namespace nearfield::test
             SCOPED_TRACE("backend " + std::to_string(int(where)) + ", slabs " +
                          std::to_string(slabs) + (which == pairs::half ? ", half" : "") +
                          (with_i ? ", with i" : ""));
-            f(pair_slab_options<T, Dim>{grid, which, with_i, where, slabs});
+            f(typename pair_slabs<T, Dim>::options_type{grid, which, with_i, where, slabs});
           }
     }
 
@@ -49,7 +49,7 @@ namespace nearfield::test
       cell_list<T, Dim> const cells(x.view(), cutoff, grid);
       column_handles<T, Dim> const columns(x);
       for_options<T, Dim>(true, grid,
-                          [&](pair_slab_options<T, Dim> const& options)
+                          [&](typename pair_slabs<T, Dim>::options_type const& options)
                           {
                             pair_slabs<T, Dim> list(one_runtime(), columns.view(), cutoff, options);
                             expect_lists(list, cells, options.which);
@@ -160,7 +160,7 @@ namespace nearfield::test
       cell_list<T, 3> const cells(queries.view(), points.view(), 0.2);
       column_handles<T, 3> const of_queries(queries), of_points(points);
       for_options<T, 3>(false, {},
-                        [&](pair_slab_options<T, 3> const& options)
+                        [&](typename pair_slabs<T, 3>::options_type const& options)
                         {
                           pair_slabs<T, 3> list(one_runtime(), of_queries.view(), of_points.view(),
                                                 0.2, options);
@@ -395,7 +395,7 @@ namespace nearfield::test
     };
     handles const mixed = {all[0], all[1], fewer.view()[2]}, none{};
     double const cutoff = 0.2, negative = -1;
-    pair_slab_options<T, 3> const full{.which = pairs::full};
+    typename pair_slabs<T, 3>::options_type const full{.which = pairs::full};
     EXPECT_THAT(make(mixed, cutoff),
                 complains_of("column 2 of the points has 99 values, column 0 has 100"));
     EXPECT_THAT(make(mixed, all, cutoff, full), complains_of("column 2 of the queries has 99"));
@@ -410,10 +410,11 @@ namespace nearfield::test
     starpu_data_unregister(variable);
     EXPECT_THAT(make(all, all, cutoff), complains_of("two sets"));
     EXPECT_THAT(make(all, negative), complains_of("cutoff", "-1"));
-    EXPECT_THAT(make(all, cutoff, pair_slab_options<T, 3>{.grid = {.period = {T(0.3), 0, 0}}}),
+    EXPECT_THAT(make(all, cutoff,
+                     typename pair_slabs<T, 3>::options_type{.grid = {.period = {T(0.3), 0, 0}}}),
                 complains_of("period"));
 #if !defined(NEARFIELD_TEST_CUDA)
-    EXPECT_THAT(make(all, cutoff, pair_slab_options<T, 3>{.backend = cuda}),
+    EXPECT_THAT(make(all, cutoff, typename pair_slabs<T, 3>::options_type{.backend = cuda}),
                 complains_of("backend cuda"));
 #endif
   }

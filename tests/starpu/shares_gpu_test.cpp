@@ -99,8 +99,8 @@ namespace
     shared_problem<T> p(one_set);
     // of one set, the only GPU would leave nothing to CPU workers if each step delivered
     auto step = p.step({.form = form,
-                        .delivery = one_set ? starpu::delivery_choice::on_request
-                                            : starpu::delivery_choice::every_step});
+                        .delivery = one_set ? starpu::step_options::on_request
+                                            : starpu::step_options::every_step});
     for (int time = 0; time < 2; ++time)
     {
       for (auto& column : p.q.columns)
@@ -159,7 +159,7 @@ namespace
   TEST_F(starpu_shared_step, delivers_on_request_and_follows_positions)
   {
     shared_problem<double> p;
-    auto step = p.step({.delivery = starpu::delivery_choice::on_request});
+    auto step = p.step({.delivery = starpu::step_options::on_request});
     step.submit();
     step.wait();
     EXPECT_EQ(p.out.columns[0], std::vector<double>(n, 0.));

@@ -21,8 +21,8 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::delivery_choice;
   using starpu::handle;
+  using starpu::step_options;
   using testing::AllOf;
   using testing::Each;
   using testing::Field;
@@ -109,7 +109,7 @@ namespace
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
-                              {.form = form, .delivery = delivery_choice::on_request}};
+                              {.form = form, .delivery = step_options::on_request}};
       for (int again = 0; again < 3; ++again)
       {
         step.submit();
@@ -170,13 +170,13 @@ namespace
     auto const leaves = build_tree(start.view(), {.max_leaf_size = 40});
     auto const groups = group_leaves(leaves, {.gpus = 1});
     for (bool const is_pinned : {false, true})
-      for (auto const& variant : {std::pair(false, delivery_choice::every_step),
-                                  {true, delivery_choice::every_step},
-                                  {false, delivery_choice::on_request}})
+      for (auto const& variant : {std::pair(false, step_options::every_step),
+                                  {true, step_options::every_step},
+                                  {false, step_options::on_request}})
       {
         // clang 14 lets no lambda have a structured binding
         bool const accumulate = variant.first;
-        delivery_choice const delivery = variant.second;
+        step_options::delivery_choice const delivery = variant.second;
         SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate
                                         << ", delivery " << int(delivery));
         pinned_columns<float> const x(3, n, is_pinned), q(2 * K::n_in, n, is_pinned),

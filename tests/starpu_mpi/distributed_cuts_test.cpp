@@ -16,8 +16,8 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu_mpi::cut_choice;
   using starpu_mpi::distributed_tree;
+  using starpu_mpi::distribution_options;
 
   TEST(distributed_cuts, have_equal_interactions)
   {
@@ -90,7 +90,8 @@ namespace
   {
     auto const all = make_points<double, 3>(cloud::uniform, 100);
     auto const here = points_here(all, owners::even, 1);
-    distributed_tree mine(MPI_COMM_WORLD, here, {.level = 0}, {.cuts = cut_choice::equal_points});
+    distributed_tree mine(MPI_COMM_WORLD, here, {.level = 0},
+                          {.cuts = distribution_options::equal_points});
     std::vector<std::uint64_t> const old(mine.cuts().begin(), mine.cuts().end());
     mine.rebuild(here); // the only leaf could be of another rank
     EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));

@@ -174,7 +174,7 @@ namespace
                                 of.outputs(),
                                 {.accumulate = true,
                                  .form = pair_form::one_sided,
-                                 .delivery = starpu::delivery_choice::on_request}};
+                                 .delivery = starpu::step_options::on_request}};
     step.deliver(); // nothing yet
     step.wait();
     auto const before = of.out;
@@ -205,7 +205,7 @@ namespace
     {
       starpu_mpi::near_field step{
           runtime_of_rank(), one_over_r<>{}, of.tree,
-          of.inputs(),       of.outputs(),   {.delivery = starpu::delivery_choice::on_request}};
+          of.inputs(),       of.outputs(),   {.delivery = starpu::step_options::on_request}};
       step.deliver();
       step.wait();
     }

@@ -20,7 +20,6 @@ namespace
   using namespace nearfield;
   using namespace nearfield::test;
   using starpu_mpi::distributed_cells;
-  using starpu_mpi::distributed_cells_options;
 
   constexpr std::uint64_t far_number = 3'000'000'000'000; // global numbers do not fit 32 bits
 
@@ -408,7 +407,8 @@ namespace
   {
     int const bad = size_of_world() - 1;
     auto all = make_points<double, 2>(cloud::uniform, 50, 1 + std::uint64_t(rank_of_world()));
-    auto const message_for = [&](double cutoff, distributed_cells_options<double, 2> const& options)
+    auto const message_for =
+        [&](double cutoff, distributed_cells<double, 2>::options_type const& options)
     {
       return message_of(
           [&] { distributed_cells const mine(MPI_COMM_WORLD, all.view(), cutoff, options); });

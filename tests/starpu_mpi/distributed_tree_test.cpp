@@ -20,12 +20,12 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu_mpi::cut_choice;
   using starpu_mpi::distributed_tree;
+  using starpu_mpi::distribution_options;
 
   template <class T, int Dim>
   void expect_same_tree(points<T, Dim> const& all, owners who, tree_options<Dim> const& options,
-                        cut_choice cuts, std::uint64_t seed)
+                        distribution_options::cut_choice cuts, std::uint64_t seed)
   {
     auto const here = points_here(all, who, seed);
     distributed_tree const mine(MPI_COMM_WORLD, here, options,
@@ -46,7 +46,8 @@ namespace
         random_numbers random(seed);
         std::size_t const n = random.below(5) == 0 ? random.below(8) : random.below(1500);
         auto const all = make_points<T, Dim>(shape, n, seed);
-        for (cut_choice const cuts : {cut_choice::equal_interactions, cut_choice::equal_points})
+        for (auto const cuts :
+             {distribution_options::equal_interactions, distribution_options::equal_points})
         {
           SCOPED_TRACE(testing::Message() << name_of(shape) << ", n = " << n << ", owners "
                                           << static_cast<int>(who) << ", seed " << seed);
@@ -81,7 +82,7 @@ namespace
       {
         periodic_case<T, Dim> const one(seed, 900);
         SCOPED_TRACE(one.name() + ", seed " + std::to_string(seed));
-        expect_same_tree(one.x, who, one.options, cut_choice::equal_interactions, seed);
+        expect_same_tree(one.x, who, one.options, distribution_options::equal_interactions, seed);
         if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
       }
   }
@@ -183,7 +184,7 @@ namespace
   {
     auto const all = make_points<double, 3>(cloud::plummer, 900);
     tree_options<3> const options{.max_leaf_size = 9, .root = cube<3>{{0.5, 0.5, 0.25}, 4}};
-    expect_same_tree(all, owners::random, options, cut_choice::equal_interactions, 5);
+    expect_same_tree(all, owners::random, options, distribution_options::equal_interactions, 5);
   }
 
   TEST(distributed_tree, leaves_points_with_an_owner_of_ranges)
@@ -195,11 +196,11 @@ namespace
     for (index_type const i : one.target_order()) all.push_back(cloud_points[i]);
     for (owners const who : all_owners)
     {
-      expect_same_tree(all, who, {.max_leaf_size = 20}, cut_choice::of_the_caller, 11);
+      expect_same_tree(all, who, {.max_leaf_size = 20}, distribution_options::of_the_caller, 11);
       auto const rank = static_cast<std::size_t>(rank_of_world());
       auto const here = points_here(all, who, 11);
       distributed_tree const mine(MPI_COMM_WORLD, here, {.max_leaf_size = 20},
-                                  {.cuts = cut_choice::of_the_caller});
+                                  {.cuts = distribution_options::of_the_caller});
       std::size_t const stay = mine.way().sent_offsets[rank + 1] - mine.way().sent_offsets[rank];
       EXPECT_LE(here.size() - stay, 20u);
     }
@@ -214,7 +215,7 @@ namespace
       points<double, 3> all;
       for (index_type const i : one.target_order()) all.push_back(cloud_points[i]);
       for (owners const who : all_owners)
-        expect_same_tree(all, who, {.max_leaf_size = 20}, cut_choice::of_the_caller, 17);
+        expect_same_tree(all, who, {.max_leaf_size = 20}, distribution_options::of_the_caller, 17);
     }
   }
 
@@ -222,8 +223,8 @@ namespace
 
   /// Points drift over the cuts, fall into one corner, and return.
   template <class T, int Dim>
-  void expect_same_moving_trees(tree_options<Dim> options, cut_choice cuts, double imbalance,
-                                std::uint64_t seed)
+  void expect_same_moving_trees(tree_options<Dim> options, distribution_options::cut_choice cuts,
+                                double imbalance, std::uint64_t seed)
   {
     SCOPED_TRACE(testing::Message() << "imbalance " << imbalance << ", seed " << seed);
     auto all = make_points<T, Dim>(cloud::coincident, 1200, seed);
@@ -253,7 +254,7 @@ namespace
       expect_matching_layers(mine);
       expect_way_back(mine.way(), here.size(), mine.n_points());
       distributed_tree const fresh(MPI_COMM_WORLD, mine.positions(), options,
-                                   {.cuts = cut_choice::of_the_caller});
+                                   {.cuts = distribution_options::of_the_caller});
       expect_equal_parts(mine, fresh);
       if (t == 3 && imbalance == never)
       {
@@ -272,9 +273,10 @@ namespace
     for (double const imbalance : {0.1, never})
       for (std::uint64_t seed = 0; seed < std::size(all_owners); ++seed)
       {
-        expect_same_moving_trees<double, 3>({.max_leaf_size = 12}, cut_choice::equal_interactions,
-                                            imbalance, seed);
-        expect_same_moving_trees<float, 2>({.level = 4}, cut_choice::equal_points, imbalance, seed);
+        expect_same_moving_trees<double, 3>(
+            {.max_leaf_size = 12}, distribution_options::equal_interactions, imbalance, seed);
+        expect_same_moving_trees<float, 2>({.level = 4}, distribution_options::equal_points,
+                                           imbalance, seed);
       }
   }
 
@@ -289,8 +291,9 @@ namespace
     auto const rank = static_cast<std::size_t>(rank_of_world());
     auto const first = first_points(owners::even, 1000, 1),
                more = first_points(owners::random, 2000, 7);
-    distributed_tree mine(MPI_COMM_WORLD, slice(sorted, first[rank], first[rank + 1]), options,
-                          {.cuts = cut_choice::of_the_caller, .first_number = far_number});
+    distributed_tree mine(
+        MPI_COMM_WORLD, slice(sorted, first[rank], first[rank + 1]), options,
+        {.cuts = distribution_options::of_the_caller, .first_number = far_number});
     auto const here = slice(sorted, more[rank], more[rank + 1]);
     mine.rebuild(here);
     expect_part_of(build_tree(sorted.view(), options), sorted, mine);
@@ -371,7 +374,7 @@ namespace
                       [&]
                       {
                         distributed_tree const mine(MPI_COMM_WORLD, all.view(), {},
-                                                    {.cuts = cut_choice::of_the_caller});
+                                                    {.cuts = distribution_options::of_the_caller});
                       }),
                   testing::HasSubstr("along the Z curve"));
     }

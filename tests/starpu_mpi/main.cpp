@@ -55,7 +55,7 @@ int main(int argc, char** argv)
   bool const needs_starpu = std::string_view(argv[0]).find("near_field") != std::string_view::npos;
   if (needs_starpu)
   {
-    nearfield::starpu::runtime_options options{.gpus = 0};
+    nearfield::starpu::runtime::options_type options{.gpus = 0};
     if (std::getenv("NEARFIELD_TEST_GPUS"))
     {
       if (nearfield::gpus().empty())

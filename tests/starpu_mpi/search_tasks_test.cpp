@@ -79,7 +79,7 @@ namespace
   {
     auto const rank = static_cast<std::uint64_t>(rank_of_world());
     auto const mine = make_points<T, Dim>(cloud::uniform, rank == 1 ? 0 : n, 1 + rank);
-    starpu_mpi::distributed_cells_options<T, Dim> options{.period = period};
+    typename starpu_mpi::distributed_cells<T, Dim>::options_type options{.period = period};
     options.cells_per_cutoff[0] = 2;
     starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), cutoff, options);
     for (pairs const which : {pairs::half, pairs::full})

@@ -144,7 +144,7 @@ namespace
     starpu_mpi::near_field step{
         runtime_of_rank(), one_over_r<>{},
         of.tree,           of.inputs(),
-        of.outputs(),      {.accumulate = true, .delivery = starpu::delivery_choice::on_request}};
+        of.outputs(),      {.accumulate = true, .delivery = starpu::step_options::on_request}};
     auto const before = of.out;
     step.submit();
     step.wait();

@@ -20,8 +20,8 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu_mpi::cut_choice;
   using starpu_mpi::distributed_tree;
+  using starpu_mpi::distribution_options;
 
   template <class T, int Dim>
   struct two_sets
@@ -57,7 +57,7 @@ namespace
 
   template <class T, int Dim>
   void expect_same_tree(two_sets<T, Dim> const& of, tree_options<Dim> const& options,
-                        cut_choice cuts)
+                        distribution_options::cut_choice cuts)
   {
     distributed_tree const mine(MPI_COMM_WORLD, of.targets_here(), of.sources_here(), options,
                                 {.cuts = cuts, .first_number = far_number});
@@ -81,7 +81,8 @@ namespace
         for (T& x : of.sources.columns[0]) x += T(random.uniform(0, 3));
       SCOPED_TRACE(testing::Message() << of.targets.size() << " targets, " << of.sources.size()
                                       << " sources, seed " << seed);
-      auto const cuts = seed % 2 == 0 ? cut_choice::equal_interactions : cut_choice::equal_points;
+      auto const cuts = seed % 2 == 0 ? distribution_options::equal_interactions
+                                      : distribution_options::equal_points;
       int const s = 1 + static_cast<int>(random.below(40));
       expect_same_tree(of, tree_options<Dim>{.max_leaf_size = s}, cuts);
       expect_same_tree(of, tree_options<Dim>{.level = int(random.below(6))}, cuts);
@@ -104,7 +105,7 @@ namespace
       auto options = one.options;
       options.order.reset();
       expect_same_tree(two_sets<double, 3>(one.x, one.y, seed), options,
-                       cut_choice::equal_interactions);
+                       distribution_options::equal_interactions);
       if (sum_of_ranks(testing::Test::HasFailure()) > 0) return;
     }
   }
@@ -124,7 +125,8 @@ namespace
       EXPECT_LT(mine.known_sources().offsets.back(), of.sources.size() * 9 / 10);
     }
     distributed_tree const other(MPI_COMM_WORLD, of.targets_here(), of.sources_here(),
-                                 {.max_leaf_size = 16}, {.cuts = cut_choice::equal_points});
+                                 {.max_leaf_size = 16},
+                                 {.cuts = distribution_options::equal_points});
     double const points = static_cast<double>(other.n_points()) + other.n_sources();
     EXPECT_NEAR(points, 25000. / size_of_world(), 0.1 * 25000 / size_of_world());
     // leaves with sources only count too
@@ -150,15 +152,15 @@ namespace
       of.first_target[r] = one.targets().offsets[one.size() * r / n];
       of.first_source[r] = one.sources().offsets[one.size() * r / n];
     }
-    distributed_tree const mine(MPI_COMM_WORLD, of.targets_here(), of.sources_here(),
-                                {.max_leaf_size = 20},
-                                {.cuts = cut_choice::of_the_caller, .first_number = far_number});
+    distributed_tree const mine(
+        MPI_COMM_WORLD, of.targets_here(), of.sources_here(), {.max_leaf_size = 20},
+        {.cuts = distribution_options::of_the_caller, .first_number = far_number});
     of.expect_part(mine, {.max_leaf_size = 20});
     EXPECT_EQ(mine.n_points(), of.targets_here().size());
     EXPECT_EQ(mine.n_sources(), of.sources_here().size());
   }
 
-  static void expect_part_after_moves(cut_choice cuts)
+  static void expect_part_after_moves(distribution_options::cut_choice cuts)
   {
     SCOPED_TRACE(testing::Message() << "cuts " << static_cast<int>(cuts));
     two_sets<double, 3> of(make_points<double, 3>(cloud::coincident, 700, 5),
@@ -183,8 +185,8 @@ namespace
   }
   TEST(distributed_tree_of_two_sets, follows_points_that_move)
   {
-    expect_part_after_moves(cut_choice::equal_interactions);
-    expect_part_after_moves(cut_choice::equal_points);
+    expect_part_after_moves(distribution_options::equal_interactions);
+    expect_part_after_moves(distribution_options::equal_points);
   }
 
   TEST(distributed_tree_of_two_sets, chooses_leaf_sizes_as_one_rank_does)

@@ -103,7 +103,7 @@ namespace nearfield::app
                             search_options const& options)
     {
       search_result result;
-      starpu_mpi::distributed_cells_options<T, Dim> grid;
+      typename starpu_mpi::distributed_cells<T, Dim>::options_type grid;
       std::ranges::transform(options.periodic, grid.period.begin(),
                              [](double length) { return static_cast<T>(length); });
       grid.cells_per_cutoff.fill(options.cells_per_cutoff);

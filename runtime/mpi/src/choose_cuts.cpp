@@ -30,7 +30,8 @@ namespace nearfield::starpu_mpi::detail
       auto const known =
           learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, of.layout.level, of.period);
       page_vector<std::uint64_t> weights;
-      all.attempt([&] { weights = weights_of(on, known, cut_choice::equal_interactions, 1); });
+      all.attempt(
+          [&] { weights = weights_of(on, known, distribution_options::equal_interactions, 1); });
       return cut_by_weight(all, known.own_keys(), weights, of.end());
     }
   }
@@ -69,10 +70,11 @@ namespace nearfield::starpu_mpi::detail
 
   template <int Dim>
   std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on, key_sets const& sets,
-                                         shape<Dim> const& of, cut_choice choice)
+                                         shape<Dim> const& of,
+                                         distribution_options::cut_choice choice)
   {
     std::uint64_t const end = of.end();
-    std::vector<std::uint64_t> cuts = choice == cut_choice::of_the_caller
+    std::vector<std::uint64_t> cuts = choice == distribution_options::of_the_caller
                                           ? cuts_there_are(all, sets, end)
                                           : cut_by_points(all, sets, end);
     if (of.max_leaf_size > 0)
@@ -82,7 +84,7 @@ namespace nearfield::starpu_mpi::detail
         places.push_back([keys](key_span wanted) { return places_of(wanted, keys); });
       move_to_leaves<Dim>(all, places, of.layout.level, of.max_leaf_size, cuts);
     }
-    if (choice != cut_choice::equal_interactions) return cuts;
+    if (choice != distribution_options::equal_interactions) return cuts;
     return cut_by_interactions(all, on, sets, of, cuts);
   }
 
@@ -90,7 +92,8 @@ namespace nearfield::starpu_mpi::detail
   template int choose_size(ranks const&, executor&, key_sets const&, shape<Dim> const&,            \
                            leaf_costs const&);                                                     \
   template std::vector<std::uint64_t> choose_cuts(ranks const&, executor&, key_sets const&,        \
-                                                  shape<Dim> const&, cut_choice);
+                                                  shape<Dim> const&,                               \
+                                                  distribution_options::cut_choice);
   NEARFIELD_INSTANTIATE(2)
   NEARFIELD_INSTANTIATE(3)
 #undef NEARFIELD_INSTANTIATE

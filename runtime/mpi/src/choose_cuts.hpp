@@ -21,7 +21,7 @@ namespace nearfield::starpu_mpi::detail
   /// The weights of a rank's leaves: interactions, or points, at what each costs there. Not collective.
   template <int Dim>
   page_vector<std::uint64_t> weights_of(executor& on, known_leaves<Dim> const& known,
-                                        cut_choice choice, double cost)
+                                        distribution_options::cut_choice choice, double cost)
   {
     page_vector<std::uint64_t> weights(known.own_keys().size());
     boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
@@ -35,7 +35,7 @@ namespace nearfield::starpu_mpi::detail
                       std::uint64_t weight = of_targets;
                       if (!known.has_one_set) weight += sources.count(known.first + b);
                       // each point with itself too: what meets no other costs something
-                      if (choice == cut_choice::equal_interactions)
+                      if (choice == distribution_options::equal_interactions)
                         weight = std::max(weight, of_targets * lists.source_count(b));
                       if (cost != 1)
                         weight = std::max<std::uint64_t>(
@@ -55,5 +55,6 @@ namespace nearfield::starpu_mpi::detail
   /// The cuts that `choice` asks for.
   template <int Dim>
   std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on, key_sets const& sets,
-                                         shape<Dim> const& of, cut_choice choice);
+                                         shape<Dim> const& of,
+                                         distribution_options::cut_choice choice);
 }

@@ -194,8 +194,8 @@ namespace nearfield::starpu_mpi
         std::ranges::any_of(parts_.pieces, [](auto const& axis) { return !axis.empty(); });
     bool const has_pieces = had_pieces && cut_gaps_of<T, Dim>(all, on, given, of);
 
-    cut_choice const choice = distribution.cuts;
-    bool const counts_pairs = choice == cut_choice::equal_interactions;
+    distribution_options::cut_choice const choice = distribution.cuts;
+    bool const counts_pairs = choice == distribution_options::equal_interactions;
     auto const work = [&](std::uint64_t n_pairs)
     {
       if (n_points() == 0) return std::uint64_t(0); // a rank with sources only computes nothing
@@ -205,7 +205,7 @@ namespace nearfield::starpu_mpi
     auto const make_known = [&](bool makes_cuts)
     {
       memory_->sort(all, of, parts_);
-      if (makes_cuts || choice == cut_choice::of_the_caller)
+      if (makes_cuts || choice == distribution_options::of_the_caller)
       {
         key_sets const keys = memory_->keys(all);
         if (chooses_size)
@@ -235,7 +235,7 @@ namespace nearfield::starpu_mpi
     parts_.root = of.root;
     parts_.pieces = of.pieces;
     parts_.max_leaf_size = of.max_leaf_size;
-    if (seconds && choice != cut_choice::of_the_caller)
+    if (seconds && choice != distribution_options::of_the_caller)
     {
       std::optional<page_vector<std::uint64_t>> mine;
       auto const weigh = [&]() -> std::span<std::uint64_t const>

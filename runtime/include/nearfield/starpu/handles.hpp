@@ -130,76 +130,76 @@ namespace nearfield::starpu
       std::vector<T> all_; ///< used for more than N
       std::size_t size_ = 0;
     };
+
+    /// The x, q or out of a P2P task: one packed handle, or one handle per column.
+    class column_handles
+    {
+    public:
+      column_handles() = delete; ///< so that the compiler refuses a task without its x, q or out
+      /// A packed handle.
+      template <std::convertible_to<starpu_data_handle_t> Handle>
+      column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
+      {
+        handles_.push_back(packed);
+      }
+      /// One handle per column, in order: all columns of the first right-hand side, then those of the next.
+      column_handles(std::initializer_list<starpu_data_handle_t> columns)
+          : handles_(columns.begin(), columns.end())
+      {}
+      /// The same from a range, such as a std::vector<nearfield::starpu::handle>.
+      template <std::ranges::input_range Columns>
+      requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
+                                   starpu_data_handle_t>
+      column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
+          : handles_(std::ranges::begin(columns), std::ranges::end(columns))
+      {}
+
+      /// The handles.
+      [[nodiscard]] std::span<starpu_data_handle_t const> get() const
+      {
+        return {handles_.begin(), handles_.end()};
+      }
+
+    private:
+      inline_vector<starpu_data_handle_t, 8> handles_;
+    };
+
+    /// The first member of the arguments of a task. No handle converts to it, so that x, q and out, which are of one
+    /// type, are given by name: `{.x = hx, .q = hq, .out = hphi}`.
+    enum class by_name
+    {
+    };
   }
-
-  /// The x, q or out of a P2P task: one packed handle, or one handle per column. All arguments of a task must
-  /// be of the same kind.
-  ///
-  ///     column_handles const x = hx;              // packed: its columns one after the other
-  ///     column_handles const x = {hx, hy, hz};    // one handle per column
-  class column_handles
-  {
-  public:
-    column_handles() = delete; ///< so that the compiler refuses a task without its x, q or out
-    /// A packed handle.
-    template <std::convertible_to<starpu_data_handle_t> Handle>
-    column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
-    {
-      handles_.push_back(packed);
-    }
-    /// One handle per column, in order: all columns of the first right-hand side, then those of the next.
-    column_handles(std::initializer_list<starpu_data_handle_t> columns)
-        : handles_(columns.begin(), columns.end())
-    {}
-    /// The same from a range, such as a std::vector<nearfield::starpu::handle>.
-    template <std::ranges::input_range Columns>
-    requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
-                                 starpu_data_handle_t>
-    column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
-        : handles_(std::ranges::begin(columns), std::ranges::end(columns))
-    {}
-
-    /// The handles.
-    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
-    {
-      return {handles_.begin(), handles_.end()};
-    }
-
-  private:
-    detail::inline_vector<starpu_data_handle_t, 8> handles_;
-  };
-
-  /// The first member of the arguments of a task. No handle converts to it, so that x, q and out, which are of one type,
-  /// are given by name: `{.x = hx, .q = hq, .out = hphi}`.
-  enum class by_name
-  {
-  };
 
   /// The points of a box that are targets and sources. For n points, x has dim columns of n values, q has n_in
   /// and out n_out columns; with k right-hand sides, q and out have k times as many.
   ///
   ///     nearfield::starpu::box_handles const box{.x = {hx, hy, hz}, .q = {hq}, .out = {hphi}};
+  ///
+  /// Each is one packed handle, whose columns lie one after the other (`.x = hx`), or one handle per column, as above
+  /// or in a range, such as a std::vector<nearfield::starpu::handle>: all columns of the first right-hand side, then
+  /// those of the next. All arguments of a task must be of the same kind.
   struct box_handles
   {
-    by_name name_x_q_and_out = {}; ///< not to be given
-    column_handles x;              ///< positions, read
-    column_handles q;              ///< inputs, read
-    column_handles out;            ///< outputs, added to
-  };
+    /// The points of a box that are targets only.
+    struct targets
+    {
+      detail::by_name name_x_and_out = {}; ///< not to be given
+      detail::column_handles x;            ///< positions, read
+      detail::column_handles out;          ///< outputs, added to
+    };
 
-  /// The points of a box that are targets only.
-  struct target_handles
-  {
-    by_name name_x_and_out = {}; ///< not to be given
-    column_handles x;            ///< positions, read
-    column_handles out;          ///< outputs, added to
-  };
+    /// The points of a box that are sources only.
+    struct sources
+    {
+      detail::by_name name_x_and_q = {}; ///< not to be given
+      detail::column_handles x;          ///< positions, read
+      detail::column_handles q;          ///< inputs, read
+    };
 
-  /// The points of a box that are sources only.
-  struct source_handles
-  {
-    by_name name_x_and_q = {}; ///< not to be given
-    column_handles x;          ///< positions, read
-    column_handles q;          ///< inputs, read
+    detail::by_name name_x_q_and_out = {}; ///< not to be given
+    detail::column_handles x;              ///< positions, read
+    detail::column_handles q;              ///< inputs, read
+    detail::column_handles out;            ///< outputs, added to
   };
 }

@@ -126,19 +126,19 @@ namespace nearfield
 
 namespace nearfield::starpu
 {
-  /// When results go to the caller's columns.
-  enum class delivery_choice
-  {
-    every_step,
-    on_request ///< with deliver(); until then they stay where they were computed, as on a GPU
-  };
-
   /// How a near field is computed by tasks. With the same groups and the same implementation, a step gives
   /// the same bits on any number of workers; but on GPUs the mutual form adds in no fixed order, and its
   /// results repeat within rounding. A step that GPUs and CPU workers share gives each leaf to one kind for good, so it
   /// repeats as well; which leaves are whose depends on the numbers of workers and on their measured rates.
   struct step_options
   {
+    /// When results go to the caller's columns.
+    enum delivery_choice
+    {
+      every_step,
+      on_request ///< with deliver(); until then they stay where they were computed, as on a GPU
+    };
+
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
     /// automatic: mutual if that is possible, about twice as fast on CPUs; on GPUs only where it was measured to
@@ -151,7 +151,7 @@ namespace nearfield::starpu
     /// GPU. cuda: GPUs alone
     nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
-    delivery_choice delivery = delivery_choice::every_step;
+    delivery_choice delivery = every_step;
   };
 }
 
@@ -248,11 +248,11 @@ namespace nearfield::starpu
   {
   public:
     /// One set, whose points are targets and sources. Throws nearfield::error for options that build_tree() refuses.
-    moving_tree(runtime const& starpu, column_handles const& points,
+    moving_tree(runtime const& starpu, detail::column_handles const& points,
                 tree_options<Dim> const& options = {});
     /// Two sets.
-    moving_tree(runtime const& starpu, column_handles const& targets, column_handles const& sources,
-                tree_options<Dim> const& options = {});
+    moving_tree(runtime const& starpu, detail::column_handles const& targets,
+                detail::column_handles const& sources, tree_options<Dim> const& options = {});
 
     moving_tree(moving_tree const&) = delete;
     moving_tree& operator=(moving_tree const&) = delete;
@@ -339,7 +339,8 @@ namespace nearfield::starpu
     /// backend.
     template <interaction K, class Isa = detail::isa_of_file>
     near_field(runtime const& starpu, K const& k, moving_tree<T, K::dim> const& tree,
-               column_handles const& q, column_handles const& out, step_options const& options = {})
+               detail::column_handles const& q, detail::column_handles const& out,
+               step_options const& options = {})
         : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
     {}
 
@@ -409,7 +410,8 @@ namespace nearfield::starpu
                step_options const& options);
     template <int Dim>
     near_field(runtime const& starpu, moving_tree<T, Dim> const& tree, detail::kernel<T> const& k,
-               column_handles const& q, column_handles const& out, step_options const& options);
+               detail::column_handles const& q, detail::column_handles const& out,
+               step_options const& options);
   };
 
   /// One set of points, with one or several right-hand sides.
@@ -425,8 +427,8 @@ namespace nearfield::starpu
 
   /// Points that move.
   template <nearfield::detail::kernel_real T, int Dim, interaction K>
-  near_field(runtime const&, K const&, moving_tree<T, Dim> const&, column_handles const&,
-             column_handles const&, step_options const& = {}) -> near_field<T>;
+  near_field(runtime const&, K const&, moving_tree<T, Dim> const&, detail::column_handles const&,
+             detail::column_handles const&, step_options const& = {}) -> near_field<T>;
 
   extern template class moving_tree<float, 2>;
   extern template class moving_tree<float, 3>;

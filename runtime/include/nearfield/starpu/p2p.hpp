@@ -19,19 +19,19 @@ namespace nearfield::starpu
     enum class array_form;
   }
 
-  /// How the tasks of a p2p are done.
-  struct p2p_options
-  {
-    /// the implementations among which StarPU's scheduler chooses: `{nf::simd, nf::cuda}`
-    backend_set backend = nearfield::backend::automatic;
-  };
-
   /// The part of p2p<K, T> that does not depend on the type of the interaction: a function that takes a
   /// p2p_tasks<double>& accepts any interaction.
   template <nearfield::detail::kernel_real T>
   class NEARFIELD_API p2p_tasks
   {
   public:
+    /// How the tasks of a p2p are done.
+    struct options_type
+    {
+      /// the implementations among which StarPU's scheduler chooses: `{nf::simd, nf::cuda}`
+      backend_set backend = nearfield::backend::automatic;
+    };
+
     p2p_tasks(p2p_tasks const&) = delete;
     p2p_tasks& operator=(p2p_tasks const&) = delete;
 
@@ -55,7 +55,7 @@ namespace nearfield::starpu
     /// running; and if no worker can run the task.
     void insert_inner(box_handles const& box, task_options const& options = {});
     /// out_i += sum_j K(x_i - y_j) q_j, with x and out of the targets, y and q of the sources
-    void insert_outer(target_handles const& targets, source_handles const& sources,
+    void insert_outer(box_handles::targets const& targets, box_handles::sources const& sources,
                       task_options const& options = {});
     /// Both directions of insert_outer() between two boxes, with one evaluation per pair. Assign all outputs
     /// one arbiter (starpu_data_assign_arbiter); otherwise such tasks wait for each other. Also throws
@@ -82,7 +82,7 @@ namespace nearfield::starpu
 
   private:
     struct shared;
-    void insert(detail::array_form form, std::initializer_list<column_handles const*> roles,
+    void insert(detail::array_form form, std::initializer_list<detail::column_handles const*> roles,
                 task_options const& options);
 
     std::shared_ptr<shared> shared_; ///< also held by the tasks, which may outlive this object
@@ -117,7 +117,7 @@ namespace nearfield::starpu
     /// named and K or this build of nearfield has no CUDA kernels, and if only cuda is named and StarPU has
     /// no GPU worker.
     template <class Isa = detail::isa_of_file>
-    explicit p2p(K const& k = K(), p2p_options const& options = {})
+    explicit p2p(K const& k = K(), typename p2p_tasks<T>::options_type const& options = {})
         : p2p_tasks<T>(detail::kernel_of<T>(k), options.backend)
     {}
     /// Waits for the tasks of the insert functions and their callbacks; for ever if a task waits for a tag

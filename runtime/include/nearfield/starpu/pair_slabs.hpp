@@ -19,22 +19,6 @@
 
 namespace nearfield::starpu
 {
-  /// How space is cut into cells, which pairs are listed, and in how many tasks.
-  template <class T, int Dim>
-  struct pair_slab_options
-  {
-    cell_list_options<T, Dim> grid = {}; ///< periods, and cells per cutoff
-    pairs which = pairs::half;           ///< half or full list
-    /// write the column i too; without it, rows() and offsets() give the i of each pair
-    bool with_i = true;
-    /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.
-    nearfield::backend backend = nearfield::backend::automatic;
-    /// The number of slabs; 0: one per GPU, more beyond 2^22 points each, or, without GPUs, up to 32 per CPU worker.
-    /// No more than there are rows. Results do not depend on it. A slab holds fewer than 2^32 pairs: ask for more
-    /// slabs where points have more than a thousand neighbours.
-    std::size_t slabs = 0;
-  };
-
   namespace detail
   {
     template <class T, int Dim>
@@ -78,7 +62,21 @@ namespace nearfield::starpu
   public:
     /// Vector handles of the columns of a set of points. They are only read.
     using handles = std::array<starpu_data_handle_t, Dim>;
-    using options_type = pair_slab_options<T, Dim>; ///< cells, pairs and slabs
+
+    /// How space is cut into cells, which pairs are listed, and in how many tasks.
+    struct options_type
+    {
+      cell_list_options<T, Dim> grid = {}; ///< periods, and cells per cutoff
+      pairs which = pairs::half;           ///< half or full list
+      /// write the column i too; without it, rows() and offsets() give the i of each pair
+      bool with_i = true;
+      /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.
+      nearfield::backend backend = nearfield::backend::automatic;
+      /// The number of slabs; 0: one per GPU, more beyond 2^22 points each, or, without GPUs, up to 32 per CPU worker.
+      /// No more than there are rows. Results do not depend on it. A slab holds fewer than 2^32 pairs: ask for more
+      /// slabs where points have more than a thousand neighbours.
+      std::size_t slabs = 0;
+    };
 
     /// One set: submits the tasks that sort and count. Throws nearfield::error for a column that is not a vector, of
     /// another size than the first or of another precision than T, for a cutoff and options that cell_list refuses,

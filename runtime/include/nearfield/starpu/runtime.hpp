@@ -15,24 +15,6 @@ struct starpu_sched_policy;
 
 namespace nearfield::starpu
 {
-  /// How StarPU is started. Options left at their defaults come from StarPU's environment variables
-  /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...) or from StarPU's own defaults. With GPUs, two defaults
-  /// differ from StarPU's: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a single launch
-  /// drains before the next one fills it), and one core is left free for each GPU and one for the main
-  /// thread (with a worker on every core, downloads wait), and no more than 16 CPU workers start, unless STARPU_NCPU or
-  /// STARPU_RESERVE_NCPU is set.
-  /// Workers that find no task leave their core to other threads and pause (yielding_policy()).
-  struct runtime_options
-  {
-    /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
-    /// (worker_limit()), less the cores left free with GPUs; then 16 at most
-    int workers = 0;
-    /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
-    std::string scheduler = {};
-    /// GPUs; nullopt: STARPU_NCUDA, or all GPUs
-    std::optional<int> gpus = std::nullopt;
-  };
-
   /// StarPU, running as long as an object of this class exists.
   ///
   /// The first object starts StarPU with its options and the last one stops it. Others, copies included, only
@@ -51,12 +33,32 @@ namespace nearfield::starpu
   class NEARFIELD_API runtime
   {
   public:
+    /// How StarPU is started. Options left at their defaults come from StarPU's environment variables
+    /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...) or from StarPU's own defaults. With GPUs, two defaults
+    /// differ from StarPU's: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a single launch
+    /// drains before the next one fills it), and one core is left free for each GPU and one for the main
+    /// thread (with a worker on every core, downloads wait), and no more than 16 CPU workers start, unless STARPU_NCPU or
+    /// STARPU_RESERVE_NCPU is set.
+    /// Workers that find no task leave their core to other threads and pause (yielding_policy()).
+    struct options_type
+    {
+      /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
+      /// (worker_limit()), less the cores left free with GPUs; then 16 at most
+      int workers = 0;
+      /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
+      std::string scheduler = {};
+      /// GPUs; nullopt: STARPU_NCUDA, or all GPUs
+      std::optional<int> gpus = std::nullopt;
+    };
+
     /// Throws nearfield::error for an unknown scheduler, for workers < 0 or more than StarPU was built for,
     /// for more GPUs than the machine has, if StarPU finds no worker, if it already runs with other options,
     /// and in a child process forked while StarPU was running. An object that starts StarPU also throws where
     /// StarPU would abort: for environment variables that StarPU cannot parse, a directory of measurements or for
     /// STARPU_DISK_SWAP that it cannot write to, and threads or address space that the system refuses.
-    explicit runtime(runtime_options const& options = {});
+    explicit runtime(options_type const& options);
+    /// With the options left at their defaults.
+    runtime() : runtime(options_type()) {}
     /// Another reference to the same StarPU.
     runtime(runtime const&);
     runtime& operator=(runtime const&) = default;

@@ -75,20 +75,20 @@ namespace nearfield::starpu
   /// The name of a worker, "CPU 0" ..., without the core that StarPU has bound it to.
   NEARFIELD_API std::string worker_name(int worker);
 
-  /// When and where a task has run.
-  struct task_record
-  {
-    std::string_view name; ///< "p2p_gather", "deliver" ...
-    int worker;            ///< StarPU's number
-    double begin = 0;      ///< seconds since the first task of the recording began
-    double end = 0;        ///< the same; on a GPU when its kernels have ended
-  };
-
   /// Records the tasks of near_field steps that are submitted while it exists: who computed what. There is one at a
   /// time; StarPU's profiling is on, which costs a microsecond a task.
   class NEARFIELD_API task_recording
   {
   public:
+    /// When and where a task has run.
+    struct record
+    {
+      std::string_view name; ///< "p2p_gather", "deliver" ...
+      int worker;            ///< StarPU's number
+      double begin = 0;      ///< seconds since the first task of the recording began
+      double end = 0;        ///< the same; on a GPU when its kernels have ended
+    };
+
     /// Throws nearfield::error if StarPU is not running, or if there is a recording already.
     task_recording();
     task_recording(task_recording const&) = delete;
@@ -96,7 +96,7 @@ namespace nearfield::starpu
     ~task_recording();
 
     /// The tasks that have ended, in the order in which they began: those of a step when its wait() has returned.
-    [[nodiscard]] std::vector<task_record> tasks() const;
+    [[nodiscard]] std::vector<record> tasks() const;
   };
 
   /// Records the first exception of an owner's tasks, and how often each worker ran each implementation.

@@ -28,22 +28,22 @@ namespace nearfield::detail
 
 namespace nearfield::starpu_mpi
 {
-  /// Where the Z curve is cut into one range of leaves for each rank.
-  enum class cut_choice
-  {
-    equal_interactions, ///< about as many pairs on every rank
-    equal_points,       ///< about as many points, of both sets; saves an exchange of keys
-    /// as the caller has distributed the points: those of each rank come after those of the ranks before it along the
-    /// curve; points of one position may be on both sides of a border. A leaf at a border goes to the later of its
-    /// ranks.
-    of_the_caller
-  };
-
   /// How points are distributed over ranks.
   struct distribution_options
   {
+    /// Where the Z curve is cut into one range of leaves for each rank.
+    enum cut_choice
+    {
+      equal_interactions, ///< about as many pairs on every rank
+      equal_points,       ///< about as many points, of both sets; saves an exchange of keys
+      /// as the caller has distributed the points: those of each rank come after those of the ranks before it along the
+      /// curve; points of one position may be on both sides of a border. A leaf at a border goes to the later of its
+      /// ranks.
+      of_the_caller
+    };
+
     /// where the curve is cut
-    cut_choice cuts = cut_choice::equal_interactions;
+    cut_choice cuts = equal_interactions;
     /// The global number of the first point of rank 0, of each set. Numbers go on from there, rank after rank.
     std::uint64_t first_number = 0;
     /// rebuild() cuts anew where a rank has more than 1 + this times the mean of all; infinity: never

@@ -32,7 +32,7 @@ namespace nearfield::starpu_mpi
     /// than 64 other ranks around it
     group_options groups = {};
     /// when results go to the caller's columns, on this rank and from it to others: the same on all ranks
-    starpu::delivery_choice delivery = starpu::delivery_choice::every_step;
+    starpu::step_options::delivery_choice delivery = starpu::step_options::every_step;
     /// the first of its tags; steps that exist at once on one communicator need others
     std::int64_t first_tag = 0;
   };

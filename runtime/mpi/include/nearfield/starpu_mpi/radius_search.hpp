@@ -41,18 +41,6 @@
 
 namespace nearfield::starpu_mpi
 {
-  /// How points are distributed for a radius search; the same on all ranks.
-  template <class T, int Dim>
-  struct distributed_cells_options
-  {
-    /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
-    std::array<T, Dim> period{};
-    /// Cells per cutoff of the lists own() and border() on each axis, as in cell_list_options; 0: the default.
-    std::array<int, Dim> cells_per_cutoff{};
-    /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
-    std::uint64_t first_number = 0;
-  };
-
   /// Points that are spread over the ranks of a communicator, ready to be searched.
   ///
   /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
@@ -65,9 +53,19 @@ namespace nearfield::starpu_mpi
   class NEARFIELD_API distributed_cells
   {
   public:
-    static constexpr int dim = Dim;                         ///< the dimension of space
-    using value_type = T;                                   ///< the type of the coordinates
-    using options_type = distributed_cells_options<T, Dim>; ///< periods and numbers
+    static constexpr int dim = Dim; ///< the dimension of space
+    using value_type = T;           ///< the type of the coordinates
+
+    /// How points are distributed for a radius search; the same on all ranks.
+    struct options_type
+    {
+      /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
+      std::array<T, Dim> period{};
+      /// Cells per cutoff of the lists own() and border() on each axis, as in cell_list_options; 0: the default.
+      std::array<int, Dim> cells_per_cutoff{};
+      /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
+      std::uint64_t first_number = 0;
+    };
 
     /// Collective: all ranks call it with the same cutoff (length^1) and options. Copies the points. Uses the
     /// communicator for collective operations: MPI must allow any thread to call it (MPI_THREAD_MULTIPLE), or no
@@ -152,8 +150,8 @@ namespace nearfield::starpu_mpi
   template <detail::columns_view X>
   distributed_cells(
       MPI_Comm, X const&, double,
-      std::type_identity_t<distributed_cells_options<detail::value_of<X>, X::n_columns>> const& =
-          {}) -> distributed_cells<detail::value_of<X>, X::n_columns>;
+      typename distributed_cells<detail::value_of<X>, X::n_columns>::options_type const& = {})
+      -> distributed_cells<detail::value_of<X>, X::n_columns>;
 
   extern template class distributed_cells<float, 2>;
   extern template class distributed_cells<float, 3>;
