@@ -147,7 +147,7 @@ namespace nearfield::app
       // the origin of the next step, for points that travel
       void follow(cube<Dim> const& root)
       {
-        bounding_box now{{}, root.half_width};
+        point_set::bounding_box now{{}, root.half_width};
         for (int d = 0; d < Dim; ++d)
           now.centre.push_back(root.centre[d] + (*cut_.origin)[static_cast<unsigned>(d)]);
         cut_.origin = rounding_origins(extents_of(now), {});

@@ -55,7 +55,7 @@ namespace nearfield::app
     }
 
     // A box of atoms; null if the file has none.
-    json json_of(std::optional<periodic_cell> const& cell)
+    json json_of(std::optional<file_report::periodic_cell> const& cell)
     {
       if (!cell) return {};
       json value{{"from", cell->from}, {"origin", cell->origin}, {"vectors", cell->vectors}};

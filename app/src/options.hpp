@@ -19,7 +19,7 @@ namespace nearfield::app
   using nearfield::detail::number_text;
 
   /// Of a run, and of the numbers in its files.
-  using precision = file_precision;
+  using precision = write_options::precision_type;
 
   /// The kind of result of a search.
   enum class list_kind

@@ -41,7 +41,7 @@ namespace nearfield::app
     std::optional<int> level = std::nullopt;
     int max_leaf_size = 64;
     leaf_costs const* costs = nullptr; ///< of an automatic size
-    std::optional<bounding_box> box = std::nullopt;
+    std::optional<point_set::bounding_box> box = std::nullopt;
     std::vector<double> period = {}; ///< of each axis, 0 for an open one; empty: all are open
     /// what is subtracted from coordinates before they are rounded to float; none: what rounding_origins() gives
     std::optional<std::vector<double>> origin = std::nullopt;
@@ -96,7 +96,7 @@ namespace nearfield::app
     return extents;
   }
 
-  inline std::vector<extent> extents_of(bounding_box const& box)
+  inline std::vector<extent> extents_of(point_set::bounding_box const& box)
   {
     std::vector<extent> result;
     for (double const c : box.centre) result.push_back({c - box.half_width, c + box.half_width});

@@ -82,8 +82,8 @@ namespace nearfield::app
 
     // The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
     // file says nothing of points that move.
-    std::optional<bounding_box> choose_box(run_options const& options, named_points const& targets,
-                                           named_points const* sources)
+    std::optional<point_set::bounding_box>
+    choose_box(run_options const& options, named_points const& targets, named_points const* sources)
     {
       auto const dim = static_cast<std::size_t>(targets.points.dim);
       if (options.box.empty())
@@ -95,7 +95,8 @@ namespace nearfield::app
                     (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
                     (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
                     std::to_string(dim) + "D");
-      return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
+      return point_set::bounding_box{{options.box.begin(), options.box.end() - 1},
+                                     options.box.back()};
     }
 
     // Removes velocities and masses if --output is of a format without them.

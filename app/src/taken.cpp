@@ -41,7 +41,7 @@ namespace nearfield::app
     }
 
     // Why the vectors of a box do not lie along x, y and z.
-    std::string shape_of(periodic_cell const& cell)
+    std::string shape_of(file_report::periodic_cell const& cell)
     {
       auto const& v = cell.vectors;
       std::size_t n = 0, on_diagonal = 0; // of components that are not 0
@@ -64,8 +64,8 @@ namespace nearfield::app
     }
 
     // `moves`: the points, in open space.
-    void judge(periodic_cell const& cell, int dim, std::vector<double> const& periodic, bool moves,
-               taken_file& file)
+    void judge(file_report::periodic_cell const& cell, int dim, std::vector<double> const& periodic,
+               bool moves, taken_file& file)
     {
       auto const n = static_cast<std::size_t>(dim);
       auto const lengths = cell.lengths();
@@ -102,7 +102,7 @@ namespace nearfield::app
     }
 
     taken_file taken(named_points const& from, std::vector<double> const& periodic, bool moves,
-                     std::optional<bounding_box> const& cut)
+                     std::optional<point_set::bounding_box> const& cut)
     {
       taken_file file{.name = from.name, .report = from.report};
       if (from.report.cell)
@@ -118,7 +118,8 @@ namespace nearfield::app
   }
 
   taken_files taken_of(run_options const& options, named_points const& targets,
-                       named_points const* sources, std::optional<bounding_box> const& box)
+                       named_points const* sources,
+                       std::optional<point_set::bounding_box> const& box)
   {
     taken_files files;
     for (auto const* from : {&targets, sources})

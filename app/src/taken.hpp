@@ -27,7 +27,8 @@ namespace nearfield::app
 
   /// Of `run` and `tune`, which cut `box`; `sources` may be null.
   taken_files taken_of(run_options const& options, named_points const& targets,
-                       named_points const* sources, std::optional<bounding_box> const& box);
+                       named_points const* sources,
+                       std::optional<point_set::bounding_box> const& box);
   /// Of `search`.
   taken_files taken_of(search_options const& options, named_points const& from);
 

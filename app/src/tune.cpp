@@ -77,7 +77,7 @@ namespace nearfield::app
 
     template <class T, int Dim>
     tuning tune_in(run_options const& options, named_points const& targets,
-                   named_points const* sources, std::optional<bounding_box> const& box,
+                   named_points const* sources, std::optional<point_set::bounding_box> const& box,
                    bool counts_groups)
     {
       auto const here = std::make_shared<threads>(cpu_count());
@@ -103,7 +103,7 @@ namespace nearfield::app
   }
 
   tuning tune_leaves(run_options const& options, named_points const& targets,
-                     named_points const* sources, std::optional<bounding_box> const& box,
+                     named_points const* sources, std::optional<point_set::bounding_box> const& box,
                      bool counts_groups)
   {
     check_interaction(options.interaction, targets.points.dim);

@@ -27,7 +27,7 @@ namespace nearfield::app
 
   /// Chooses it in the precision and by the interaction of the options. Null sources: one set. Counts groups if asked.
   tuning tune_leaves(run_options const& options, named_points const& targets,
-                     named_points const* sources, std::optional<bounding_box> const& box,
+                     named_points const* sources, std::optional<point_set::bounding_box> const& box,
                      bool counts_groups);
 
   /// Prints both tables and the choice.

@@ -98,7 +98,8 @@ namespace nearfield::detail::io
                        " of records, " + std::to_string(found.record_size()) + " each)");
     }
 
-    bounding_box read_box(std::string_view head, std::string const& name, layout const& file)
+    point_set::bounding_box read_box(std::string_view head, std::string const& name,
+                                     layout const& file)
     {
       auto const offset = [&](std::size_t k)
       {
@@ -109,7 +110,7 @@ namespace nearfield::detail::io
         return file.header.sizeof_real == 4 ? static_cast<double>(get<float>(head, offset(k)))
                                             : get<double>(head, offset(k));
       };
-      bounding_box box{{}, real(0)};
+      point_set::bounding_box box{{}, real(0)};
       if (!(box.half_width > 0) || !std::isfinite(box.half_width))
         fail_at_byte(name, offset(0), "half width " + number_text(box.half_width),
                      "a positive finite length");

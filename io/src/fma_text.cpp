@@ -225,7 +225,7 @@ namespace nearfield
         std::string const& name_;
         fma_header header_;
         std::uint64_t n_points_ = 0;
-        bounding_box box_;
+        point_set::bounding_box box_;
       };
     }
   }

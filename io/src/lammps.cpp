@@ -330,7 +330,7 @@ namespace nearfield
       std::vector<bool> seen_; ///< which atoms have a velocity
       bool has_velocities_ = false, has_images_ = false, has_spins_ = false, has_box_ = false,
            lacks_types_ = false;
-      periodic_cell cell_{.from = "xlo xhi"};
+      file_report::periodic_cell cell_{.from = "xlo xhi"};
       std::vector<std::string> left_out_;
     };
   }

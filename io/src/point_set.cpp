@@ -89,7 +89,7 @@ namespace nearfield
     return names;
   }
 
-  std::optional<std::array<double, 3>> periodic_cell::lengths() const
+  std::optional<std::array<double, 3>> file_report::periodic_cell::lengths() const
   {
     double largest = 0;
     for (auto const& v : vectors)

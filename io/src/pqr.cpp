@@ -87,7 +87,7 @@ namespace nearfield
     }
 
     // Of CRYST1: a along x, b in the plane of x and y.
-    std::optional<periodic_cell> cell_of(std::string_view line, place const& where)
+    std::optional<file_report::periodic_cell> cell_of(std::string_view line, place const& where)
     {
       auto fields = fields_in(line, ' ');
       // lengths of 9 and angles of 7 characters may touch
@@ -108,7 +108,7 @@ namespace nearfield
       };
       double const cos_a = cosine(v[3]), cos_b = cosine(v[4]), cos_c = cosine(v[5]),
                    sin_c = std::sqrt(1 - cos_c * cos_c), y = (cos_a - cos_b * cos_c) / sin_c;
-      periodic_cell cell{.from = "CRYST1"};
+      file_report::periodic_cell cell{.from = "CRYST1"};
       cell.vectors = {{{v[0], 0, 0},
                        {v[1] * cos_c, v[1] * sin_c, 0},
                        {v[2] * cos_b, v[2] * y, v[2] * std::sqrt(1 - cos_b * cos_b - y * y)}}};
@@ -157,7 +157,7 @@ namespace nearfield
     std::string_view line;
     std::vector<std::string_view> fields;
     std::optional<shape> first;
-    std::optional<periodic_cell> cell;
+    std::optional<file_report::periodic_cell> cell;
     std::size_t model = 0; // counted from 1
     bool is_new = true, are_of_pdb = true;
     std::size_t first_line = 0;

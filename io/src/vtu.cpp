@@ -49,9 +49,9 @@ namespace nearfield
       return out;
     }
 
-    char const* type_name(file_precision precision)
+    char const* type_name(write_options::precision_type precision)
     {
-      return precision == file_precision::f32 ? "Float32" : "Float64";
+      return precision == write_options::f32 ? "Float32" : "Float64";
     }
 
     std::string attributes(std::string_view type, std::string_view name, std::size_t components)
@@ -106,7 +106,8 @@ namespace nearfield
       return tag + ">\n";
     }
 
-    void append_points(std::string& out, point_set const& points, file_precision precision)
+    void append_points(std::string& out, point_set const& points,
+                       write_options::precision_type precision)
     {
       auto const append = [&](std::string_view name, field const& each)
       {

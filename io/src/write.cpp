@@ -20,15 +20,15 @@ namespace nearfield
 
     // The box of a file: that of the set, or the cube around its points, rounded to the precision of the
     // file. If rounding moves points out of it, it is enlarged.
-    bounding_box box_for(point_set const& points, write_options const& options)
+    point_set::bounding_box box_for(point_set const& points, write_options const& options)
     {
       bool const is_empty = n_points(points, options) == 0,
-                 is_narrow = options.precision == file_precision::f32;
+                 is_narrow = options.precision == write_options::f32;
       auto const rounded = [&](double x)
       {
         return is_narrow ? static_cast<double>(static_cast<float>(x)) : x;
       };
-      bounding_box box;
+      point_set::bounding_box box;
       double needed = 0;
       for (std::size_t a = 0; a < points.positions.size(); ++a)
       {
@@ -127,13 +127,13 @@ namespace nearfield
 
   void detail::io::append_rows(std::string& out, std::size_t n,
                                std::vector<double const*> const& columns, char separator,
-                               file_precision precision)
+                               write_options::precision_type precision)
   {
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t c = 0; c < columns.size(); ++c)
       {
         double const value = columns[c] ? columns[c][i] : 0;
-        if (precision == file_precision::f32)
+        if (precision == write_options::f32)
           detail::append_number(out, static_cast<float>(value));
         else
           detail::append_number(out, value);
@@ -143,14 +143,14 @@ namespace nearfield
 
   void detail::io::append_values(std::string& out, std::size_t n,
                                  std::vector<double const*> const& columns,
-                                 file_precision precision)
+                                 write_options::precision_type precision)
   {
     out.reserve(out.size() + n * columns.size() * size_of(precision));
     for (std::size_t i = 0; i < n; ++i)
       for (auto const* column : columns)
       {
         double const value = column ? column[i] : 0;
-        if (precision == file_precision::f32)
+        if (precision == write_options::f32)
           append_bytes(out, static_cast<float>(value));
         else
           append_bytes(out, value);
@@ -215,7 +215,7 @@ namespace nearfield
   void detail::io::check_writable(point_set const& points, write_options const& options)
   {
     check(points);
-    if (options.precision == file_precision::f64) return;
+    if (options.precision == write_options::f64) return;
     auto const names = column_names(points);
     auto const columns = all_columns(points);
     for (std::size_t c = 0; c < columns.size(); ++c)

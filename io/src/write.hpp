@@ -33,16 +33,16 @@ namespace nearfield::detail::io
   }
 
   /// In bytes.
-  constexpr std::size_t size_of(file_precision precision)
+  constexpr std::size_t size_of(write_options::precision_type precision)
   {
-    return precision == file_precision::f32 ? sizeof(float) : sizeof(double);
+    return precision == write_options::f32 ? sizeof(float) : sizeof(double);
   }
 
   /// The values of n points, of these columns each, null: zeros, as decimals or as bytes.
   void append_rows(std::string& out, std::size_t n, std::vector<double const*> const& columns,
-                   char separator, file_precision precision);
+                   char separator, write_options::precision_type precision);
   void append_values(std::string& out, std::size_t n, std::vector<double const*> const& columns,
-                     file_precision precision);
+                     write_options::precision_type precision);
 
   /// A column of numbers, or the three of a vector, in files for viewers. In 2D the third is null.
   struct field

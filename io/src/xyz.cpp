@@ -98,8 +98,8 @@ namespace nearfield
     {
       named_columns columns; ///< by Properties=, otherwise a symbol, x, y and z
       bool has_properties = false;
-      std::optional<periodic_cell> cell; ///< by Lattice=, Origin= and pbc=
-      std::vector<std::string> left_out; ///< what else is said of a box
+      std::optional<file_report::periodic_cell> cell; ///< by Lattice=, Origin= and pbc=
+      std::vector<std::string> left_out;              ///< what else is said of a box
     };
 
     // Removes the first of the pairs key=value; a value with blanks is in "", {} or []. The value is empty if a word has
@@ -220,7 +220,7 @@ namespace nearfield
         {
           if (result.cell) where.fail("Lattice= twice", "one box");
           auto const v = numbers<9>("Lattice", value, where);
-          result.cell = periodic_cell{
+          result.cell = file_report::periodic_cell{
               .from = "Lattice",
               .vectors = {{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}}}};
         }

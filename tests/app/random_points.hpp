@@ -21,7 +21,8 @@ namespace nearfield::test
       for (auto& column : points.positions) column[i] = random.uniform(-1, 1);
       points.inputs[0][i] = random.uniform(-1, 1);
     }
-    points.box = bounding_box{std::vector<double>(static_cast<std::size_t>(dim), 0.0), 1};
+    points.box =
+        point_set::bounding_box{std::vector<double>(static_cast<std::size_t>(dim), 0.0), 1};
     return points;
   }
 }

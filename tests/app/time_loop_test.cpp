@@ -265,7 +265,7 @@ TEST(time_loop, points_leave_the_box_of_their_file)
   temporary_folder const folder;
   auto points = cluster(3, 20, false);
   points.velocities.clear();
-  points.box = bounding_box{{0, 0, 0}, 1};
+  points.box = point_set::bounding_box{{0, 0, 0}, 1};
   points.inputs[0].assign(20, -1);
   write_points(folder / "a.fma", points);
   auto const got = move(folder, "a.fma", "charges", 20, 0.1, {"--param", "eps=0.1"}).points;

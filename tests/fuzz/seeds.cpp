@@ -28,7 +28,7 @@ namespace
         "8 4\n2 2 0 0 0\n1 0 -1 0.5\n0 1 0 -0.5\n", "4 8 3 1\n0 1 0 0 0\n",
         bytes(8u, 4u, std::int64_t{1}, 1.5, 0., 0., 0., 1., 2., 3., 4.),
         bytes(4u, 4u, std::int64_t{1}, 1.5f, 0.f, 0.f, 0.f, 1.f, 2.f, 3.f, 4.f)};
-    for (auto const precision : {file_precision::f32, file_precision::f64})
+    for (auto const precision : {write_options::f32, write_options::f64})
       for (auto const* points : {&plane, &space})
       {
         seeds.push_back(format_fma(*points, {precision}));

@@ -22,7 +22,7 @@ TEST(fma, text_version_2_has_positions_inputs_and_outputs)
   EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
   EXPECT_EQ(points.outputs, (columns{{7, 9}, {8, -10}}));
   ASSERT_TRUE(points.box);
-  EXPECT_EQ(*points.box, (bounding_box{{0, 0.25}, 1.5}));
+  EXPECT_EQ(*points.box, (point_set::bounding_box{{0, 0.25}, 1.5}));
 }
 
 TEST(fma, text_version_1_is_3d_with_one_input)
@@ -32,7 +32,7 @@ TEST(fma, text_version_1_is_3d_with_one_input)
   EXPECT_EQ(points.positions, (columns{{1, 0}, {0, 1}, {-1, 0}}));
   EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
   EXPECT_TRUE(points.outputs.empty());
-  EXPECT_EQ(*points.box, (bounding_box{{0, 0, 0}, 2}));
+  EXPECT_EQ(*points.box, (point_set::bounding_box{{0, 0, 0}, 2}));
 }
 
 TEST(fma, text_version_1_with_eight_values_has_four_outputs)
@@ -79,7 +79,7 @@ TEST(fma, binary_version_2)
   EXPECT_EQ(points.positions, (columns{{1, -1}, {-1, 1.25}}));
   EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
   EXPECT_EQ(points.outputs, (columns{{7, 9}}));
-  EXPECT_EQ(*points.box, (bounding_box{{0, 0.25}, 1.5}));
+  EXPECT_EQ(*points.box, (point_set::bounding_box{{0, 0.25}, 1.5}));
 }
 
 TEST(fma, binary_version_1_in_single_precision)
@@ -91,7 +91,7 @@ TEST(fma, binary_version_1_in_single_precision)
   EXPECT_EQ(points.dim, 3);
   EXPECT_EQ(points.positions, (columns{{1, -1}, {-1, 1.25}, {0.5, static_cast<double>(0.1f)}}));
   EXPECT_EQ(points.inputs, (columns{{7, 9}}));
-  EXPECT_EQ(*points.box, (bounding_box{{0, 0.25, 1}, 1.5}));
+  EXPECT_EQ(*points.box, (point_set::bounding_box{{0, 0.25, 1}, 1.5}));
 }
 
 TEST(fma, single_precision_text_is_rounded_once_to_float)

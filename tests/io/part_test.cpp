@@ -106,7 +106,7 @@ namespace
   {
     temporary_folder const folder;
     for (int const n : {0, 1, 5, 100})
-      for (auto const precision : {file_precision::f32, file_precision::f64})
+      for (auto const precision : {write_options::f32, write_options::f64})
       {
         point_set points;
         for (int c = 0; c < 3; ++c)
@@ -261,13 +261,13 @@ namespace
   TEST(part_of_a_file, is_written_as_its_rows)
   {
     for (char const* name : {"a.csv", "a.xyz", "a.fma", "a.bfma"})
-      for (auto const precision : {file_precision::f32, file_precision::f64})
+      for (auto const precision : {write_options::f32, write_options::f64})
         for (std::size_t const n : {0, 1, 10})
           for (bool const has_box : {false, true})
           {
             SCOPED_TRACE(testing::Message() << name << ", " << n << " points");
             auto points = awkward_points(2, n, 2, 1);
-            if (has_box) points.box = bounding_box{{0.1, 0.2}, 1e31};
+            if (has_box) points.box = point_set::bounding_box{{0.1, 0.2}, 1e31};
             write_options::whole_file whole{.n_points = n};
             for (auto const& column : points.positions)
               if (n > 0)
@@ -290,7 +290,7 @@ namespace
   {
     point_set points{.positions = {{0}, {0}, {0}}, .inputs = {{1}}, .outputs = {{1}, {2}, {3}}};
     points.output_names = {"gx", "gy", "gz"};
-    EXPECT_EQ(format_pvtu(points, {"a_0.vtu", "a_&.vtu"}, {.precision = file_precision::f32}),
+    EXPECT_EQ(format_pvtu(points, {"a_0.vtu", "a_&.vtu"}, {.precision = write_options::f32}),
               R"(<?xml version="1.0"?>
 <VTKFile type="PUnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">
   <PUnstructuredGrid GhostLevel="0">

@@ -31,7 +31,7 @@ TEST(point_set, good_ones_pass_the_check)
 {
   auto points = awkward_points(2, 5, 2, 1);
   EXPECT_NO_THROW(check(points));
-  points.box = bounding_box{{0, 0}, 1};
+  points.box = point_set::bounding_box{{0, 0}, 1};
   points.outputs[0][0] = std::numeric_limits<double>::infinity();
   EXPECT_NO_THROW(check(points));
 }
@@ -78,22 +78,22 @@ INSTANTIATE_TEST_SUITE_P(
                             "point_set.output_names: found 2"},
                     mistake{"centre",
                             [](point_set& p) {
-                              p.box = bounding_box{{0, 0}, 1};
+                              p.box = point_set::bounding_box{{0, 0}, 1};
                             },
                             "point_set.box.centre: found 2"},
                     mistake{"centre_nan",
                             [](point_set& p) {
-                              p.box = bounding_box{{0, 0, std::nan("")}, 1};
+                              p.box = point_set::bounding_box{{0, 0, std::nan("")}, 1};
                             },
                             "point_set.box.centre: found nan"},
                     mistake{"half_width_inf",
                             [](point_set& p) {
-                              p.box = bounding_box{{0, 0, 0}, HUGE_VAL};
+                              p.box = point_set::bounding_box{{0, 0, 0}, HUGE_VAL};
                             },
                             "point_set.box.half_width: found inf"},
                     mistake{"half_width",
                             [](point_set& p) {
-                              p.box = bounding_box{{0, 0, 0}, 0};
+                              p.box = point_set::bounding_box{{0, 0, 0}, 0};
                             },
                             "point_set.box.half_width: found 0"}));
 
@@ -110,7 +110,7 @@ TEST(periodic_cell, has_lengths_where_it_is_a_box_along_the_axes)
   using lengths = std::optional<std::array<double, 3>>;
   auto const of = [](auto... vectors)
   {
-    return periodic_cell{.vectors = {{vectors...}}}.lengths();
+    return file_report::periodic_cell{.vectors = {{vectors...}}}.lengths();
   };
   using v = std::array<double, 3>;
   EXPECT_EQ(of(v{}, v{}, v{}), lengths({0, 0, 0}));
@@ -118,7 +118,7 @@ TEST(periodic_cell, has_lengths_where_it_is_a_box_along_the_axes)
   EXPECT_EQ(of(v{2, 0, 0}, v{0, 3, 2e-12 * 4}, v{0, 0, 4}), std::nullopt);
   EXPECT_EQ(of(v{2, 0, 0}, v{0, -3, 0}, v{0, 0, 4}), std::nullopt);
   EXPECT_EQ(of(v{2, 0, 0}, v{0, 3, std::nan("")}, v{0, 0, 4}), std::nullopt);
-  periodic_cell const slab{.vectors = {{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}}},
-                           .periodic = std::array{true, true, false}};
+  file_report::periodic_cell const slab{.vectors = {{{2, 0, 0}, {0, 3, 0}, {0, 0, 4}}},
+                                        .periodic = std::array{true, true, false}};
   EXPECT_EQ(slab.lengths(), lengths({2, 3, 0}));
 }

@@ -12,7 +12,8 @@ using namespace nearfield::test;
 
 namespace
 {
-  using shape = std::tuple<std::string, file_precision, int, std::size_t, std::size_t, std::size_t>;
+  using shape = std::tuple<std::string, write_options::precision_type, int, std::size_t,
+                           std::size_t, std::size_t>;
 
   class round_trip : public testing::TestWithParam<shape>
   {};
@@ -20,12 +21,12 @@ namespace
   std::string name_of_shape(testing::TestParamInfo<shape> const& tested)
   {
     auto const& [extension, precision, dim, n, n_inputs, n_outputs] = tested.param;
-    return extension.substr(1) + (precision == file_precision::f32 ? "_f32_" : "_f64_") +
+    return extension.substr(1) + (precision == write_options::f32 ? "_f32_" : "_f64_") +
            std::to_string(dim) + "d_" + std::to_string(n) + "_points_" + std::to_string(n_inputs) +
            "_inputs_" + std::to_string(n_outputs) + "_outputs";
   }
 
-  bool contains(bounding_box const& box, point_set const& points)
+  bool contains(point_set::bounding_box const& box, point_set const& points)
   {
     for (std::size_t a = 0; a < points.positions.size(); ++a)
       for (double const x : points.positions[a])
@@ -46,7 +47,7 @@ TEST_P(round_trip, gives_the_same_values)
   auto expected = points;
   auto const is_csv = extension == ".csv";
   auto got = back;
-  if (precision == file_precision::f32)
+  if (precision == write_options::f32)
   {
     round_to_float(expected);
     // a CSV file does not say its precision: its decimals are those of the float
@@ -67,7 +68,7 @@ TEST_P(round_trip, gives_the_same_values)
 
 INSTANTIATE_TEST_SUITE_P(write, round_trip,
                          testing::Combine(testing::Values(".fma", ".bfma", ".csv"),
-                                          testing::Values(file_precision::f32, file_precision::f64),
+                                          testing::Values(write_options::f32, write_options::f64),
                                           testing::Values(2, 3), testing::Values(0u, 1u, 1000u),
                                           testing::Values(0u, 1u, 3u), testing::Values(0u, 2u)),
                          name_of_shape);
@@ -81,7 +82,7 @@ TEST(write, outputs_that_are_not_finite_come_back)
                          .outputs = {{infinity, -infinity, nan, -nan}}};
   temporary_folder const folder;
   for (auto const* name : {"a.fma", "a.bfma", "a.csv"})
-    for (auto const precision : {file_precision::f32, file_precision::f64})
+    for (auto const precision : {write_options::f32, write_options::f64})
     {
       write_points(folder / name, points, {precision});
       auto const back = read_points(folder / name).outputs.at(0);
@@ -96,8 +97,8 @@ TEST(write, fma_text_is_version_2)
   point_set points{
       .dim = 2, .positions = {{0, 0.1}, {0, 2}}, .inputs = {{1, -1}}, .outputs = {{3, 4}}};
   EXPECT_EQ(format_fma(points), "8 4 2 1\n2 1 0.05 1\n0 0 1 3\n0.1 2 -1 4\n");
-  points.box = bounding_box{{0, 1}, 2.5};
-  EXPECT_EQ(format_fma(points, {file_precision::f32}), "4 4 2 1\n2 2.5 0 1\n0 0 1 3\n0.1 2 -1 4\n");
+  points.box = point_set::bounding_box{{0, 1}, 2.5};
+  EXPECT_EQ(format_fma(points, {write_options::f32}), "4 4 2 1\n2 2.5 0 1\n0 0 1 3\n0.1 2 -1 4\n");
 }
 
 TEST(write, fma_binary_is_version_2)
@@ -106,10 +107,10 @@ TEST(write, fma_binary_is_version_2)
                          .positions = {{0}, {0.5}},
                          .inputs = {{1}},
                          .outputs = {{3}},
-                         .box = bounding_box{{0, 0.25}, 2}};
+                         .box = point_set::bounding_box{{0, 0.25}, 2}};
   EXPECT_EQ(format_bfma(points),
             bytes(8u, 4u, 2u, 1u, std::uint64_t{1}, 2., 0., 0.25, 0., 0.5, 1., 3.));
-  EXPECT_EQ(format_bfma(points, {file_precision::f32}),
+  EXPECT_EQ(format_bfma(points, {write_options::f32}),
             bytes(4u, 4u, 2u, 1u, std::uint64_t{1}, 2.f, 0.f, 0.25f, 0.f, 0.5f, 1.f, 3.f));
 }
 
@@ -117,8 +118,8 @@ TEST(write, the_box_of_a_single_precision_file_holds_the_rounded_points)
 {
   // 0.1f > 0.1 and 0.7f < 0.7: a box that is tight in double
   point_set points{.dim = 2, .positions = {{0.1, 0.7}, {0.1, 0.7}}};
-  points.box = bounding_box{{0.4, 0.4}, 0.3};
-  auto const back = parse_fma(format_bfma(points, {file_precision::f32}), "a.bfma");
+  points.box = point_set::bounding_box{{0.4, 0.4}, 0.3};
+  auto const back = parse_fma(format_bfma(points, {write_options::f32}), "a.bfma");
   EXPECT_TRUE(contains(*back.box, back));
   EXPECT_GE(back.box->half_width, 0.3);
   EXPECT_LT(back.box->half_width, 0.3001);
@@ -128,8 +129,8 @@ TEST(write, the_box_of_a_single_precision_file_holds_the_rounded_points)
     if (tenths == 0) continue;
     double const half = 0.1 * tenths;
     points.positions = {{1000, 1000 + half}, {1000, 1000}};
-    points.box = bounding_box{{1000, 1000}, std::abs(half)};
-    auto const far = parse_fma(format_bfma(points, {file_precision::f32}), "a.bfma");
+    points.box = point_set::bounding_box{{1000, 1000}, std::abs(half)};
+    auto const far = parse_fma(format_bfma(points, {write_options::f32}), "a.bfma");
     EXPECT_TRUE(contains(*far.box, far)) << half;
   }
 }
@@ -151,7 +152,7 @@ TEST(write, csv_has_names_and_shortest_decimals)
                          .input_names = {},
                          .output_names = {"gx", "gy"}};
   EXPECT_EQ(format_csv(points), "x,y,q,gx,gy\n0.1,0.3333333333333333,1,3,4\n1e-07,2,-1,1e+22,5\n");
-  EXPECT_EQ(format_csv(points, {file_precision::f32}),
+  EXPECT_EQ(format_csv(points, {write_options::f32}),
             "x,y,q,gx,gy\n0.1,0.33333334,1,3,4\n1e-07,2,-1,1e+22,5\n");
 }
 
@@ -170,7 +171,7 @@ TEST(write, vtu_has_vertices_and_point_data)
     return "        <DataArray type=\"" + type + "\" Name=\"" + name + "\" NumberOfComponents=\"" +
            std::to_string(n) + "\" format=\"binary\">" + data + "</DataArray>\n";
   };
-  EXPECT_EQ(format_vtu(points, {file_precision::f32}),
+  EXPECT_EQ(format_vtu(points, {write_options::f32}),
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
             "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>\n"
             "    <Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n      <Points>\n" +
@@ -224,7 +225,7 @@ TEST(write, bad_points_leave_no_file)
   auto points = awkward_points(3, 2, 1, 0);
   points.inputs[0][1] = 1e300;
   for (auto const* name : {"a.fma", "a.bfma", "a.csv", "a.vtu", "a.xyz"})
-    EXPECT_THAT(message_of([&] { write_points(folder / name, points, {file_precision::f32}); }),
+    EXPECT_THAT(message_of([&] { write_points(folder / name, points, {write_options::f32}); }),
                 testing::AllOf(testing::HasSubstr("for q at point 1"), testing::HasSubstr("f64")))
         << name;
   points.inputs[0][1] = std::numeric_limits<double>::quiet_NaN();
@@ -250,11 +251,12 @@ TEST(write, an_unknown_extension_is_refused_with_those_that_there_are)
 
 TEST(write, a_file_without_points_has_a_box_that_reads_back)
 {
-  for (auto const precision : {file_precision::f32, file_precision::f64})
+  for (auto const precision : {write_options::f32, write_options::f64})
     for (auto const& points :
          {point_set{.positions = {{}, {}, {}}, .inputs = {{}}},
-          point_set{
-              .positions = {{}, {}, {}}, .inputs = {{}}, .box = bounding_box{{0, 0, 0}, 1e-300}},
+          point_set{.positions = {{}, {}, {}},
+          .inputs = {{}},
+          .box = point_set::bounding_box{{0, 0, 0}, 1e-300}},
           point_set{.positions = {{1, 1}, {1, 1}, {1, 1}}, .inputs = {{0, 0}}}})
     {
       EXPECT_GT(parse_fma(format_fma(points, {precision}), "a.fma").box->half_width, 0);
@@ -265,7 +267,7 @@ TEST(write, a_file_without_points_has_a_box_that_reads_back)
 TEST(write, a_value_beyond_f32_is_shown_in_short)
 {
   point_set const points{.positions = {{0, 1e300}, {0, 0}, {0, 0}}};
-  EXPECT_THAT(message_of([&] { format_csv(points, {file_precision::f32}); }),
+  EXPECT_THAT(message_of([&] { format_csv(points, {write_options::f32}); }),
               testing::HasSubstr("found 1e+300 for x at point 1, expected"));
 }
 
@@ -315,7 +317,7 @@ TEST(write, vtu_has_vectors_of_three_components)
                          .velocities = {{3}, {4}},
                          .outputs = {{5}, {6}, {7}, {8}, {9}, {1}},
                          .output_names = {"gx", "gy", "ax", "ay", "gx", "b"}};
-  auto const text = format_vtu(points, {file_precision::f32});
+  auto const text = format_vtu(points, {write_options::f32});
   auto const has_array = [&](std::string const& name, int n, std::string const& data)
   {
     EXPECT_THAT(text, testing::HasSubstr("Name=\"" + name + "\" NumberOfComponents=\"" +

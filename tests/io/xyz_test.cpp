@@ -21,7 +21,7 @@ TEST(xyz, is_the_extended_format)
                          .output_names = {"my phi:"}};
   EXPECT_EQ(format_xyz(points), "2\nProperties=pos:R:3:velo:R:3:mass:R:1:q:R:1:my_phi_:R:1\n"
                                 "1 2 0 4 6 0 8 -1 0\n0.1 3 0 5 7 0 9 1 0.5\n");
-  EXPECT_THAT(format_xyz(points, {file_precision::f32}), testing::HasSubstr("\n0.1 3 0 5 7"));
+  EXPECT_THAT(format_xyz(points, {write_options::f32}), testing::HasSubstr("\n0.1 3 0 5 7"));
 }
 
 TEST(xyz, what_is_written_comes_back)

@@ -13,33 +13,6 @@
 /// Properties of an interaction that ScalFMM's far-field interpolation exploits.
 namespace nearfield::scalfmm3::far_field
 {
-  /// The type of homogeneity_tag and symmetry_tag. Converts to, and compares with, the enumerators of
-  /// ScalFMM's matrix_kernels::homogeneity and symmetry without including their header.
-  struct tag
-  {
-    /// whether the kernel is homogeneous, or symmetric
-    bool holds;
-
-    /// the enumerator of matrix_kernels::homogeneity
-    template <class Enum>
-    requires requires { Enum::homogenous, Enum::non_homogenous; }
-    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
-    {
-      return holds ? Enum::homogenous : Enum::non_homogenous;
-    }
-    /// the enumerator of matrix_kernels::symmetry
-    template <class Enum>
-    requires requires { Enum::symmetric, Enum::non_symmetric; }
-    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
-    {
-      return holds ? Enum::symmetric : Enum::non_symmetric;
-    }
-    /// whether the tag converts to b
-    template <class Enum>
-    requires std::is_enum_v<Enum>
-    friend constexpr bool operator==(tag a, Enum b) { return Enum(a) == b; }
-  };
-
   /// Symmetric: K has one output, which depends on |r| alone. Degrees: the degree of each output of a
   /// homogeneous K, K(a r) = a^degree K(r); the last one applies to all further outputs. Degrees are negative.
   template <bool Symmetric, int... Degrees>
@@ -102,6 +75,33 @@ namespace nearfield::scalfmm3::far_field
 
 namespace nearfield::scalfmm3::detail
 {
+  /// The type of homogeneity_tag and symmetry_tag. Converts to, and compares with, the enumerators of
+  /// ScalFMM's matrix_kernels::homogeneity and symmetry without including their header.
+  struct tag
+  {
+    /// whether the kernel is homogeneous, or symmetric
+    bool holds;
+
+    /// the enumerator of matrix_kernels::homogeneity
+    template <class Enum>
+    requires requires { Enum::homogenous, Enum::non_homogenous; }
+    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
+    {
+      return holds ? Enum::homogenous : Enum::non_homogenous;
+    }
+    /// the enumerator of matrix_kernels::symmetry
+    template <class Enum>
+    requires requires { Enum::symmetric, Enum::non_symmetric; }
+    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
+    {
+      return holds ? Enum::symmetric : Enum::non_symmetric;
+    }
+    /// whether the tag converts to b
+    template <class Enum>
+    requires std::is_enum_v<Enum>
+    friend constexpr bool operator==(tag a, Enum b) { return Enum(a) == b; }
+  };
+
   /// A SIMD batch of another library as a value type of interactions. Its functions (sqrt, exp, log,
   /// select) are found by argument-dependent lookup, so no header of that library is needed here.
   template <class Batch>
@@ -209,9 +209,9 @@ namespace nearfield::scalfmm3
     static constexpr int dim = K::dim;
 
     /// matrix_kernels::homogeneity of K: whether K(a r) = a^degree K(r)
-    static constexpr far_field::tag homogeneity_tag{far_field::traits<K>::homogeneous};
+    static constexpr detail::tag homogeneity_tag{far_field::traits<K>::homogeneous};
     /// matrix_kernels::symmetry of K: whether it has one output, which depends on |r| alone
-    static constexpr far_field::tag symmetry_tag{far_field::traits<K>::symmetric};
+    static constexpr detail::tag symmetry_tag{far_field::traits<K>::symmetric};
     /// the number of inputs
     static constexpr std::size_t km = std::size_t{K::n_in} * RightHandSides;
     /// the number of outputs

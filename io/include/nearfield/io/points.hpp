@@ -17,20 +17,20 @@
 
 namespace nearfield
 {
-  /// The cube (in 2D the square) given in a file: the points lie within `half_width` of `centre` along each
-  /// axis. FMA files store this half width.
-  struct bounding_box
-  {
-    std::vector<double> centre = {}; ///< dim coordinates, length^1
-    double half_width = 0;           ///< length^1, positive
-
-    friend bool operator==(bounding_box const&, bounding_box const&) = default;
-  };
-
   /// The points of a file, one column of `size()` values per coordinate, component of the velocity, input and
   /// output, in the order of the file.
   struct point_set
   {
+    /// The cube (in 2D the square) given in a file: the points lie within `half_width` of `centre` along each
+    /// axis. FMA files store this half width.
+    struct bounding_box
+    {
+      std::vector<double> centre = {}; ///< dim coordinates, length^1
+      double half_width = 0;           ///< length^1, positive
+
+      friend bool operator==(bounding_box const&, bounding_box const&) = default;
+    };
+
     /// 2 or 3
     int dim = 3;
     /// dim columns
@@ -66,27 +66,27 @@ namespace nearfield
   /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
-  /// The box of a simulation that a file gives: origin + s a + t b + u c, with s, t, u in [0, 1). Readers leave the
-  /// points as they are.
-  struct periodic_cell
-  {
-    std::string from = {};                             ///< what the file calls it: Lattice
-    std::array<double, 3> origin = {};                 ///< length^1
-    std::array<std::array<double, 3>, 3> vectors = {}; ///< a, b and c, length^1
-    std::optional<std::array<bool, 3>> periodic = {};  ///< of a, b and c; none: not in the file
-
-    /// The lengths of a, b and c if they lie along x, y and z, 0 for one that the file calls open; none for other
-    /// boxes, which are triclinic.
-    [[nodiscard]] NEARFIELD_API std::optional<std::array<double, 3>> lengths() const;
-
-    friend bool operator==(periodic_cell const&, periodic_cell const&) = default;
-  };
-
   /// What a reader has made of a file: the names in the file of the columns that became positions, velocities, masses,
   /// inputs and outputs, `column 3` where it has no name; and what is not in the points. Of a part of a file it is that
   /// of the file.
   struct file_report
   {
+    /// The box of a simulation that a file gives: origin + s a + t b + u c, with s, t, u in [0, 1). Readers leave the
+    /// points as they are.
+    struct periodic_cell
+    {
+      std::string from = {};                             ///< what the file calls it: Lattice
+      std::array<double, 3> origin = {};                 ///< length^1
+      std::array<std::array<double, 3>, 3> vectors = {}; ///< a, b and c, length^1
+      std::optional<std::array<bool, 3>> periodic = {};  ///< of a, b and c; none: not in the file
+
+      /// The lengths of a, b and c if they lie along x, y and z, 0 for one that the file calls open; none for other
+      /// boxes, which are triclinic.
+      [[nodiscard]] NEARFIELD_API std::optional<std::array<double, 3>> lengths() const;
+
+      friend bool operator==(periodic_cell const&, periodic_cell const&) = default;
+    };
+
     std::string format = {};                  ///< such as `extended XYZ`
     std::vector<std::string> positions = {};  ///< names of columns
     std::vector<std::string> velocities = {}; ///< or `section Velocities`
@@ -210,16 +210,16 @@ namespace nearfield
                                     read_options const& options = {},
                                     file_report* report = nullptr);
 
-  /// The floating-point type whose values a file holds.
-  enum class file_precision
-  {
-    f32,
-    f64
-  };
-
   /// How a file is written.
   struct write_options
   {
+    /// The floating-point type whose values a file holds.
+    enum precision_type
+    {
+      f32,
+      f64
+    };
+
     /// What the points of a part do not say of the whole file, which several processes format, each its rows.
     struct whole_file
     {
@@ -229,7 +229,7 @@ namespace nearfield
       bool has_header = false;        ///< this is the first part
     };
 
-    file_precision precision = file_precision::f64; ///< precision of the numbers
+    precision_type precision = f64; ///< precision of the numbers
     /// The points are some rows of this file, and format_points() returns these: one part after the other they are the
     /// file. Not for .vtu, see format_pvtu(). None: the points are those of the file.
     std::optional<whole_file> part = std::nullopt;
