@@ -85,28 +85,24 @@ namespace nearfield::app
 
   /// The near field on the calling thread. The time includes the way to the order of the tree, and back.
   template <class T, class K>
-  step_result serial_near_field(problem<T, K::dim> const& on, K const& k,
+  step_report serial_near_field(problem<T, K::dim> const& on, K const& k,
+                                soa<T, run_time_columns> const& out,
                                 execution_options const& options)
   {
-    auto delivered = output_columns<T>(on, k);
-    auto const out_pointers = pointers<T>(delivered);
-    auto const q = on.inputs();
-    soa<T, run_time_columns> const out(out_pointers, on.size());
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
     auto const compute = [&]
     {
       if (on.has_two_sets())
-        near_field(where, k, on.leaves(), on.targets(), on.sources(), q, out);
+        near_field(where, k, on.leaves(), on.targets(), on.sources(), on.inputs(), out);
       else
-        near_field(where, k, on.leaves(), on.targets(), q, out, {.form = options.form});
+        near_field(where, k, on.leaves(), on.targets(), on.inputs(), out, {.form = options.form});
     };
-    step_result result;
+    step_report report;
     if (options.is_small == true)
-      result.report.worker_limit =
+      report.worker_limit =
           "so few pairs that StarPU would take longer to start; --workers N starts it";
-    result.report.seconds = quickest(options.repetitions, [&] { profiled("near field", compute); });
-    result.outputs = in_double(std::move(delivered));
-    return result;
+    report.seconds = quickest(options.repetitions, [&] { profiled("near field", compute); });
+    return report;
   }
 }

@@ -72,7 +72,8 @@ namespace nearfield::app
 
   /// The near field as StarPU tasks.
   template <class T, class K>
-  step_result starpu_near_field(problem<T, K::dim> const& on, K const& k,
+  step_report starpu_near_field(problem<T, K::dim> const& on, K const& k,
+                                soa<T, run_time_columns> const& out,
                                 execution_options const& options)
   {
     session const running(options);
@@ -81,31 +82,26 @@ namespace nearfield::app
                      {.leaves_per_group = options.leaves_per_group.value_or(automatic)});
     starpu::step_options const how{.form = options.form, .backend = options.backend};
 
-    step_result result;
-    result.report.runtime = starpu_name();
-    result.report.workers = running.workers();
-    result.report.gpus = running.runtime().n_gpus();
-    if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
-      result.report.worker_limit = starpu_worker_limit();
-    auto delivered = output_columns<T>(on, k);
-    auto const out_pointers = pointers<T>(delivered);
-    auto const q = on.inputs();
-    soa<T, run_time_columns> const out(out_pointers, on.size());
+    step_report report;
+    report.runtime = starpu_name();
+    report.workers = running.workers();
+    report.gpus = running.runtime().n_gpus();
+    if (!options.workers && !std::getenv("STARPU_NCPU") && report.gpus == 0)
+      report.worker_limit = starpu_worker_limit();
     on.with_sets(
         [&](auto const&... x)
         {
-          starpu::near_field step{running.runtime(), k, groups, x..., q, out, how};
+          starpu::near_field step{running.runtime(), k, groups, x..., on.inputs(), out, how};
           auto const compute = [&]
           {
             step.submit();
             step.wait();
           };
           // within it, the workers have their own ranges: upload, near field, download
-          result.report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
-          result.report.tasks = step.statistics();
+          report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
+          report.tasks = step.statistics();
         });
-    result.outputs = in_double(std::move(delivered));
-    return result;
+    return report;
   }
 #else
   inline constexpr bool starpu_is_built_in = false;
@@ -164,13 +160,21 @@ namespace nearfield::app
   step_result near_field_step(problem<T, K::dim> const& on, K const& k,
                               execution_options const& options)
   {
+    auto delivered = output_columns<T>(on, k);
+    auto const out_pointers = pointers<T>(delivered);
+    soa<T, run_time_columns> const out(out_pointers, on.size());
+    auto const compute = [&]
+    {
 #if defined(NEARFIELD_WITH_STARPU)
-    if (options.workers != 0) return starpu_near_field(on, k, options);
+      if (options.workers != 0) return starpu_near_field(on, k, out, options);
 #else
-    if (options.workers.value_or(0) > 0 || options.leaves_per_group || !options.scheduler.empty())
-      throw error("--workers, --scheduler, --leaves-per-group: this program was built without "
-                  "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
+      if (options.workers.value_or(0) > 0 || options.leaves_per_group || !options.scheduler.empty())
+        throw error("--workers, --scheduler, --leaves-per-group: this program was built without "
+                    "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
 #endif
-    return serial_near_field(on, k, options);
+      return serial_near_field(on, k, out, options);
+    };
+    auto report = compute();
+    return {in_double(std::move(delivered)), std::move(report)};
   }
 }
