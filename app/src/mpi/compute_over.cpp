@@ -66,8 +66,7 @@ namespace nearfield::app
         result.depth = static_cast<int>(all_.greatest(std::uint64_t(depth)));
         result.max_leaf = largest_leaf();
         result.interactions = all_.sum(tree_->interaction_count());
-        describe_workers(all_, runtime_.running(), result);
-        result.step.tasks = tasks_of_all(all_, step_->statistics());
+        describe_workers(all_, runtime_.running(), step_->statistics(), result.step);
       }
 
       [[nodiscard]] problem<T, Dim> const& points() const { return *on_; }

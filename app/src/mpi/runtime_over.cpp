@@ -11,14 +11,14 @@
 
 namespace nearfield::app
 {
-  message_thread::message_thread()
+  std::shared_ptr<void> start_messages()
   {
     starpu::check(starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD),
                   "starpu_mpi_init_comm");
-  }
-  message_thread::~message_thread()
-  {
-    starpu_mpi_shutdown();
+    return {nullptr, [](void*)
+            {
+              starpu_mpi_shutdown();
+            }};
   }
 
   namespace
@@ -26,42 +26,32 @@ namespace nearfield::app
     /// The GPUs of all ranks' workers; one that several share counts once.
     int gpus_of_all(mpi_ranks const& all)
     {
-      std::string lines;
+      std::vector<std::uint64_t> mine; // hashes
       for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)
         if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER)
-          lines += std::to_string(std::hash<std::string>()(
-                       nearfield::detail::identity_of(starpu_worker_get_devid(worker)))) +
-                   '\n';
-      std::istringstream joined(all.join(lines));
-      std::set<std::string> different;
-      for (std::string one; std::getline(joined, one);) different.insert(one);
-      return static_cast<int>(different.size());
+          mine.push_back(std::hash<std::string>()(
+              nearfield::detail::identity_of(starpu_worker_get_devid(worker))));
+      auto const of_all = all.gather_all<std::uint64_t>(mine).values;
+      return static_cast<int>(std::set(of_all.begin(), of_all.end()).size());
     }
   }
 
-  void describe_workers(mpi_ranks const& all, session const& running, run_result& result)
+  void describe_workers(mpi_ranks const& all, session const& running,
+                        std::vector<worker_tasks> const& mine, step_report& report)
   {
-    result.step.workers = static_cast<int>(all.sum(std::uint64_t(running.workers())));
-    result.step.gpus = gpus_of_all(all);
-    result.step.runtime = starpu_name();
-  }
-
-  /// Those of all ranks; names of workers begin with that of their rank.
-  std::vector<worker_tasks> tasks_of_all(mpi_ranks const& all,
-                                         std::vector<worker_tasks> const& mine)
-  {
+    report.workers = static_cast<int>(all.sum(std::uint64_t(running.workers())));
+    report.gpus = gpus_of_all(all);
+    report.runtime = starpu_name();
     std::ostringstream lines;
     for (worker_tasks const& of : mine)
       lines << "rank " << all.rank() << ", " << of.worker << '\t' << of.implementation << '\t'
             << of.tasks << '\n';
     std::istringstream joined(all.join(lines.str()));
-    std::vector<worker_tasks> tasks;
     for (worker_tasks of; std::getline(joined, of.worker, '\t') &&
                           std::getline(joined, of.implementation, '\t') && joined >> of.tasks;)
     {
       joined.ignore();
-      tasks.push_back(of);
+      report.tasks.push_back(of);
     }
-    return tasks;
   }
 }

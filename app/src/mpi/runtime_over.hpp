@@ -11,14 +11,7 @@
 namespace nearfield::app
 {
   /// StarPU-MPI, running as long as this lives.
-  class message_thread
-  {
-  public:
-    message_thread();
-    ~message_thread();
-    message_thread(message_thread const&) = delete;
-    message_thread& operator=(message_thread const&) = delete;
-  };
+  std::shared_ptr<void> start_messages();
 
   /// StarPU, StarPU-MPI and the workers that build trees. Collective; throws agreed_error.
   class runtime_over
@@ -27,7 +20,7 @@ namespace nearfield::app
     runtime_over(mpi_ranks const& all, execution_options const& how)
     {
       all.attempt([&] { running_.emplace(how); });
-      all.attempt([&] { messages_.emplace(); });
+      all.attempt([&] { messages_ = start_messages(); });
       workers_ = std::make_shared<starpu::cpu_workers>(running_->runtime());
       if (workers_->workers() > 1) threads_of_tree_ = workers_;
     }
@@ -41,13 +34,12 @@ namespace nearfield::app
 
   private:
     std::optional<session> running_;
-    std::optional<message_thread> messages_;
+    std::shared_ptr<void> messages_;
     std::shared_ptr<starpu::cpu_workers> workers_;
     std::shared_ptr<executor> threads_of_tree_ = std::make_shared<threads>(1);
   };
 
-  /// What a result says of the machine, and of tasks: of all ranks.
-  void describe_workers(mpi_ranks const& all, session const& running, run_result& result);
-  [[nodiscard]] std::vector<worker_tasks> tasks_of_all(mpi_ranks const& all,
-                                                       std::vector<worker_tasks> const& mine);
+  /// What a report says of the machine, and of tasks: of all ranks. Names of workers begin with that of their rank.
+  void describe_workers(mpi_ranks const& all, session const& running,
+                        std::vector<worker_tasks> const& mine, step_report& report);
 }
