@@ -19,22 +19,6 @@ namespace nearfield::app
 {
   namespace detail
   {
-    template <class T, int Dim, class Leaves>
-    void describe(problem<T, Dim> const& on, Leaves const& leaves, run_result& result)
-    {
-      result.points = on.size();
-      result.sources = on.source_points().points.size();
-      result.leaves = leaves.size();
-      result.depth = leaves.depth();
-      result.max_leaf = leaves.largest_leaf();
-      result.interactions = leaves.interaction_count();
-      report_full_leaf(on.cut(),
-                       {.targets = on.size(),
-                        .sources = on.has_two_sets() ? on.source_points().points.size() : 0,
-                        .in_leaf = result.max_leaf,
-                        .pairs = result.interactions});
-    }
-
     // What one core takes for the pairs, roughly; the tree has been built.
     template <class T, class K>
     double seconds_on_a_core(problem<T, K::dim> const& on, K const& k,
@@ -57,10 +41,16 @@ namespace nearfield::app
     step_result compute_step(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step, run_result& result)
     {
+      std::optional<std::uint64_t> sources;
+      if (on.has_two_sets()) sources = on.source_points().points.size();
       if (!is_on_gpu_alone(step))
       {
         result.tree_seconds =
-            quickest(1, [&] { profiled("tree", [&] { describe(on, on.leaves(), result); }); });
+            quickest(1,
+                     [&] {
+                       profiled("tree", [&]
+                                { describe(on.cut(), on.size(), sources, on.leaves(), result); });
+                     });
         return near_field_step(on, k,
                                may_be_small(step, on.size())
                                    ? where_it_is_faster(step, seconds_on_a_core(on, k, step), 1)
@@ -71,7 +61,7 @@ namespace nearfield::app
       std::optional<gpu_points<T, K::dim>> points;
       result.tree_seconds =
           quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
-      describe(on, points->leaves(), result);
+      describe(on.cut(), on.size(), sources, points->leaves(), result);
       auto how = step;
       auto of = nearfield::detail::form_case_of<K>(!on.has_two_sets());
       of.n_rhs = static_cast<int>(on.n_inputs() / K::n_in);

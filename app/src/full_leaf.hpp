@@ -1,8 +1,9 @@
 #pragma once
 
-#include "problem.hpp"
+#include "compute.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace nearfield::app
@@ -22,4 +23,18 @@ namespace nearfield::app
 
   /// Prints it on stderr; of the steps of a time loop, for the first.
   void report_full_leaf(cut_options const& cut, full_leaf const& of);
+
+  /// Fills what a result says of its points and of their leaves, and reports a full leaf. No sources: the targets.
+  template <class Leaves>
+  void describe(cut_options const& cut, std::uint64_t targets, std::optional<std::uint64_t> sources,
+                Leaves const& leaves, run_result& result)
+  {
+    result.points = targets;
+    result.sources = sources.value_or(targets);
+    result.leaves = leaves.size();
+    result.depth = leaves.depth();
+    result.max_leaf = leaves.largest_leaf();
+    result.interactions = leaves.interaction_count();
+    report_full_leaf(cut, {targets, sources.value_or(0), result.max_leaf, result.interactions});
+  }
 }

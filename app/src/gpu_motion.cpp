@@ -30,7 +30,7 @@ namespace nearfield::app
         else if (is_rounded)
         {
           threads here(8);
-          cut_.origin = rounding_origins(extents_of(here, of, nullptr), {});
+          cut_.origin = rounding_origins<T>(ranks(), here, of, nullptr, {});
         }
         auto& points = of.points;
         for (auto* own : {&points.velocities, &points.outputs})
@@ -102,13 +102,7 @@ namespace nearfield::app
         }
         profiled("tree", [&] { build(); });
         made.tree_seconds = seconds_since(start);
-        made.points = made.sources = x_.size();
-        made.leaves = leaves_->size();
-        made.depth = leaves_->depth();
-        made.max_leaf = leaves_->largest_leaf();
-        made.interactions = leaves_->interaction_count();
-        report_full_leaf(
-            cut_, {.targets = x_.size(), .in_leaf = made.max_leaf, .pairs = made.interactions});
+        describe(cut_, x_.size(), std::nullopt, *leaves_, made);
         made.step.gpus = 1;
         made.step.runtime = "CUDA";
         if (is_rounded && !cut_.box) follow(leaves_->root());

@@ -77,25 +77,6 @@ namespace nearfield::app
     return result;
   }
 
-  /// The extents of the columns.
-  inline std::vector<extent> extents_of(executor& on,
-                                        std::vector<std::vector<double>> const& columns)
-  {
-    return over_parts<extent>(on, columns,
-                              [](std::size_t, std::size_t, auto part) { return extent_of(part); });
-  }
-
-  /// Of the points of one or two files: float differences of both need one origin.
-  inline std::vector<extent> extents_of(executor& on, named_points const& targets,
-                                        named_points const* sources)
-  {
-    auto extents = extents_of(on, targets.points.positions);
-    if (!sources) return extents;
-    auto const others = extents_of(on, sources->points.positions);
-    for (std::size_t d = 0; d < extents.size(); ++d) extents[d].add(others[d]);
-    return extents;
-  }
-
   inline std::vector<extent> extents_of(point_set::bounding_box const& box)
   {
     std::vector<extent> result;
@@ -113,14 +94,23 @@ namespace nearfield::app
     return origins;
   }
 
-  /// Those of the points of all ranks in precision T: zeros in double. Collective.
+  /// Those of the points of one or two files, whose differences need one origin, of all ranks in precision T: zeros in
+  /// double. Collective.
   template <class T>
   std::vector<double> rounding_origins(ranks const& all, executor& on, named_points const& targets,
                                        named_points const* sources,
                                        std::vector<double> const& period)
   {
     if (std::is_same_v<T, double>) return std::vector<double>(targets.points.positions.size());
-    auto extents = extents_of(on, targets, sources);
+    std::vector<extent> extents(targets.points.positions.size());
+    for (auto const* of : {&targets, sources})
+    {
+      if (!of) continue;
+      auto const found =
+          over_parts<extent>(on, of->points.positions,
+                             [](std::size_t, std::size_t, auto part) { return extent_of(part); });
+      for (std::size_t d = 0; d < extents.size(); ++d) extents[d].add(found[d]);
+    }
     for (extent& each : extents) each = {all.least(each.lower), all.greatest(each.upper)};
     return rounding_origins(extents, period);
   }
