@@ -1,0 +1,190 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+/// \file
+/// The box that points repeat in: a cell of any shape, and which image of a point is meant.
+
+namespace nearfield
+{
+  /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
+  /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
+  ///
+  ///     nearfield::cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
+  ///     nearfield::cell<3> const layer = nearfield::cell<3>::of_lengths(std::array{10., 10., 0.});
+  template <int Dim>
+  struct cell
+  {
+    /// one a row, of either handedness, length^1
+    std::array<std::array<double, Dim>, Dim> vectors{};
+    std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
+    std::array<double, Dim> origin{}; ///< a corner, length^1
+
+    /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
+    template <std::floating_point L>
+    [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
+    {
+      cell box;
+      for (int a = 0; a < Dim; ++a)
+      {
+        box.vectors[a][a] = double(lengths[a]);
+        box.periodic[a] = lengths[a] != 0;
+      }
+      return box;
+    }
+  };
+
+  namespace detail
+  {
+    /// How often the vectors of a cell are added to a point: 0 on open axes.
+    template <int Dim>
+    using image_counters = std::array<std::int32_t, Dim>;
+
+    /// Whether the first counter other than 0 is above it: a half list keeps such images of a point of its own, and
+    /// leaves out the opposite ones.
+    template <std::size_t Dim>
+    [[nodiscard]] NEARFIELD_FN bool is_positive(std::array<std::int32_t, Dim> const& image)
+    {
+      for (std::size_t a = 0; a < Dim; ++a)
+        if (image[a] != 0) return image[a] > 0;
+      return false;
+    }
+
+    /// A point x = at + image vectors, with `at` in the cell.
+    template <class T, int Dim>
+    struct reduced_point
+    {
+      std::array<T, Dim> at;
+      image_counters<Dim> image;
+      /// false: a counter is above max_image, or the point is not finite along a periodic axis
+      bool fits;
+    };
+
+    /// What deciding about images takes of a cell: made once, on the host, and the same bytes wherever points are.
+    ///
+    /// A reduced basis spans the same lattice, so a sheared cell costs no more than a cube. A point lies in the reduced
+    /// cell if 0 <= along(a) < thickness[a] on periodic axes, up to rounding. Two points are at least as far apart as
+    /// they are along a normal, so a grid of cells wider than a cutoff along each normal loses no pair.
+    ///
+    /// Where vectors lie along the axes, along(a, x) = x_a - origin_a and thickness[a] = L_a, without rounding.
+    ///
+    /// Each operation is rounded by itself: files that call along(), reduce() or shift() are compiled without
+    /// contraction to fma.
+    template <int Dim>
+    struct cell_frame
+    {
+      using row = std::array<double, Dim>;
+      using matrix = std::array<row, Dim>;
+
+      /// The most that a counter may be, so that sums of three do not overflow.
+      static constexpr double max_image = (1 << 29) - 1;
+
+      matrix vectors{};                 ///< as given; on open axes unit vectors, length^1
+      std::array<bool, Dim> periodic{}; ///< as given
+      row origin{};                     ///< as given, length^1
+      /// whole numbers: row a of the reduced basis is the sum of basis[a][b] vectors[b]
+      matrix basis{};
+      matrix reduced{}; ///< the reduced basis, and the vectors of open axes
+      matrix normals{}; ///< unit vectors, orthogonal to all of `reduced` but one
+      /// the distance of two faces on periodic axes, length^1; 0 on open ones
+      row thickness{};
+      /// normal a is the unit vector of axis a
+      bool is_aligned = true;
+
+      /// Open on all axes.
+      cell_frame() : cell_frame(cell<Dim>()) {}
+      /// Throws nearfield::error for vectors that are not finite, or dependent on each other.
+      NEARFIELD_API explicit cell_frame(cell<Dim> const& given);
+
+      /// How far x lies from the face through the origin, along the normal of an axis.
+      [[nodiscard]] NEARFIELD_FN double along(int axis, row const& x) const
+      {
+        if (is_aligned) return x[axis] - origin[axis];
+        double sum = product(x[0] - origin[0], normals[axis][0]);
+        for (int b = 1; b < Dim; ++b) sum += product(x[b] - origin[b], normals[axis][b]);
+        return sum;
+      }
+
+      /// The image of a point in the cell, in the precision of the point; a point whose counters are 0 keeps its bits.
+      template <class T>
+      [[nodiscard]] NEARFIELD_FN reduced_point<T, Dim> reduce(std::array<T, Dim> const& x) const
+      {
+        row at{}, image{};
+        for (int a = 0; a < Dim; ++a) at[a] = double(x[a]);
+        // the second turn sees what a point far away lost by rounding
+        for (int turn = 0; turn < 2; ++turn)
+        {
+          row cells{};
+          bool moves = false;
+          for (int a = 0; a < Dim; ++a)
+            if (periodic[a])
+            {
+              cells[a] = std::floor(along(a, at) / thickness[a]);
+              moves |= cells[a] != 0; // true for NaN
+            }
+          if (!moves) break;
+          row const step = image_of(cells), moved = shift(step);
+          for (int a = 0; a < Dim; ++a)
+          {
+            image[a] += step[a];
+            at[a] -= moved[a];
+          }
+        }
+        reduced_point<T, Dim> point{x, {}, true};
+        bool moves = false;
+        for (int a = 0; a < Dim; ++a)
+        {
+          moves |= image[a] != 0;
+          point.fits &= std::fabs(image[a]) <= max_image;
+        }
+        for (int a = 0; a < Dim && moves && point.fits; ++a)
+        {
+          point.at[a] = static_cast<T>(at[a]);
+          point.image[a] = static_cast<std::int32_t>(image[a]);
+        }
+        return point;
+      }
+
+      /// The image that lies so many reduced cells away, in counters of `vectors`.
+      [[nodiscard]] NEARFIELD_FN row image_of(row const& cells) const
+      {
+        row image{};
+        for (int a = 0; a < Dim; ++a)
+          for (int b = 0; b < Dim; ++b) image[b] += product(cells[a], basis[a][b]);
+        return image;
+      }
+
+      /// What the counters of an image, as whole numbers, add to a point: their sum times the vectors, length^1.
+      [[nodiscard]] NEARFIELD_FN row shift(row const& image) const
+      {
+        row sum{};
+        for (int a = 0; a < Dim; ++a)
+          for (int b = 0; b < Dim; ++b) sum[b] += product(image[a], vectors[a][b]);
+        return sum;
+      }
+
+      /// Two points of the cell are closer than `distance` only in images at most this many reduced cells away.
+      [[nodiscard]] NEARFIELD_FN double most_cells(int axis, double distance) const
+      {
+        return periodic[axis] ? std::floor(distance / thickness[axis] + 1) : 0;
+      }
+
+    private:
+      /// What contraction must not take.
+      static NEARFIELD_FN double product(double a, double b)
+      {
+#ifdef __CUDA_ARCH__
+        return __dmul_rn(a, b);
+#else
+        return a * b;
+#endif
+      }
+    };
+  }
+}

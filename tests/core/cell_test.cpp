@@ -1,0 +1,519 @@
+#include "complains_of.hpp"
+#include "image_pairs.hpp"
+#include "random_cells.hpp"
+
+#include <nearfield/core/cell.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    using detail::cell_frame;
+    using detail::reduced_point;
+
+    template <class T, int D>
+    struct kind
+    {
+      using real = T;
+      static constexpr int dim = D;
+    };
+    template <class K>
+    class cells : public ::testing::Test
+    {};
+    using kinds =
+        ::testing::Types<kind<double, 3>, kind<float, 3>, kind<double, 2>, kind<float, 2>>;
+    TYPED_TEST_SUITE(cells, kinds);
+
+    /// Of each kind: NEARFIELD_TEST_CELLS, or a sample.
+    int n_cells()
+    {
+      char const* const wanted = std::getenv("NEARFIELD_TEST_CELLS");
+      return wanted ? std::atoi(wanted) : 400;
+    }
+
+    template <std::size_t Dim>
+    double dot(std::array<double, Dim> const& a, std::array<double, Dim> const& b)
+    {
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
+    }
+
+    cell<3> cell_of(std::array<std::array<double, 3>, 3> const& vectors)
+    {
+      return {vectors, {true, true, true}};
+    }
+
+    /// One point at (.1, .2, .3), or (.1, .2).
+    template <int Dim>
+    points<double, Dim> one_point()
+    {
+      points<double, Dim> x;
+      if constexpr (Dim == 3)
+        x.push_back({.1, .2, .3});
+      else
+        x.push_back({.1, .2});
+      return x;
+    }
+    template <int Dim>
+    std::size_t own_images(cell<Dim> const& of, double cutoff, bool closed = false)
+    {
+      auto const x = one_point<Dim>();
+      return image_definition<double, Dim>(of, x, x, cutoff, closed).full().size();
+    }
+  }
+
+  TYPED_TEST(cells, have_a_frame_of_the_same_lattice)
+  {
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(11);
+    for (int k = 0; k < n_cells(); ++k)
+    {
+      SCOPED_TRACE(k);
+      auto const given = random_cell<dim>(random, 1);
+      cell_frame<dim> const frame(given);
+      for (int a = 0; a < dim; ++a)
+      {
+        double const length = std::sqrt(dot(frame.reduced[a], frame.reduced[a]));
+        EXPECT_NEAR(dot(frame.normals[a], frame.normals[a]), 1, 1e-15);
+        for (int b = 0; b < dim; ++b)
+          if (a != b)
+          {
+            EXPECT_NEAR(dot(frame.normals[a], frame.reduced[b]) /
+                            std::sqrt(dot(frame.reduced[b], frame.reduced[b])),
+                        0, 1e-15);
+          }
+        if (!frame.periodic[a])
+        {
+          EXPECT_EQ(frame.vectors[a], frame.reduced[a]);
+          EXPECT_NEAR(length, 1, 1e-15);
+          EXPECT_EQ(frame.thickness[a], 0);
+          for (int b = 0; b < dim; ++b)
+            if (b != a)
+            {
+              EXPECT_NEAR(dot(frame.reduced[a], frame.reduced[b]), 0, 1e-14 * length * 1e4);
+            }
+          continue;
+        }
+        EXPECT_EQ(frame.vectors[a], given.vectors[a]);
+        // that of the face-centred cubic lattice is .82, and none is flatter
+        EXPECT_GT(frame.thickness[a], (dim == 3 ? .7 : .86) * length);
+        EXPECT_LT(frame.thickness[a], (1 + 1e-14) * length);
+        std::array<double, dim> sum{};
+        for (int b = 0; b < dim; ++b)
+        {
+          EXPECT_EQ(frame.basis[a][b], std::round(frame.basis[a][b]));
+          for (int c = 0; c < dim; ++c) sum[c] += frame.basis[a][b] * frame.vectors[b][c];
+        }
+        for (int c = 0; c < dim; ++c) EXPECT_NEAR(sum[c], frame.reduced[a][c], 1e-12);
+      }
+      auto const& m = frame.basis;
+      double const determinant =
+          dim == 2 ? m[0][0] * m[1][1] - m[0][1] * m[1][0]
+                   : m[0][0] * (m[1][1] * m[dim - 1][dim - 1] - m[1][dim - 1] * m[dim - 1][1]) -
+                         m[0][1] * (m[1][0] * m[dim - 1][dim - 1] - m[1][dim - 1] * m[dim - 1][0]) +
+                         m[0][dim - 1] * (m[1][0] * m[dim - 1][1] - m[1][1] * m[dim - 1][0]);
+      EXPECT_EQ(std::abs(determinant), 1);
+    }
+  }
+
+  TYPED_TEST(cells, take_every_point_into_the_box)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(12);
+    for (int k = 0; k < n_cells(); ++k)
+    {
+      SCOPED_TRACE(k);
+      auto const given = random_cell<dim>(random, 1);
+      cell_frame<dim> const frame(given);
+      auto const x = points_around<T, dim>(random, frame, 1, 40);
+      image_definition<T, dim> const pairs(given, x, x, 1);
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        auto const& point = pairs.target(i);
+        ASSERT_TRUE(point.fits);
+        std::array<double, dim> at;
+        double size = 0, longest = 0; // of the point, and of what is added and subtracted
+        for (int b = 0; b < dim; ++b)
+        {
+          at[b] = double(point.at[b]);
+          size += std::abs(at[b]);
+          longest += std::abs(given.origin[b]);
+          for (auto const& v : frame.vectors) longest += std::abs(v[b]);
+          long double back = at[b];
+          for (int a = 0; a < dim; ++a)
+            back += static_cast<long double>(point.image[a]) * frame.vectors[a][b];
+          EXPECT_NEAR(double(back - static_cast<long double>(x[i][b])), 0, pairs.rounding());
+        }
+        double const beside = double(std::numeric_limits<T>::epsilon()) * size +
+                              4 * std::numeric_limits<double>::epsilon() * (size + longest);
+        for (int a = 0; a < dim; ++a)
+          if (frame.periodic[a])
+          {
+            EXPECT_GE(frame.along(a, at), -beside);
+            EXPECT_LE(frame.along(a, at), frame.thickness[a] + beside);
+          }
+          else
+          {
+            EXPECT_EQ(point.image[a], 0);
+          }
+        if (point.image == detail::image_counters<dim>{})
+        {
+          EXPECT_EQ(point.at, x[i]);
+        }
+      }
+    }
+  }
+
+  TYPED_TEST(cells, along_the_axes_are_periods)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(13);
+    for (int k = 0; k < n_cells(); ++k)
+    {
+      SCOPED_TRACE(k);
+      std::array<T, dim> period;
+      for (T& length : period)
+        length = random.below(3) == 0 ? T(0) : static_cast<T>(random.uniform(2, 9));
+      cell_frame<dim> const frame(cell<dim>::of_lengths(period));
+      EXPECT_TRUE(frame.is_aligned);
+      points<T, dim> x;
+      for (int i = 0; i < 30; ++i)
+      {
+        std::array<double, dim> place;
+        for (int a = 0; a < dim; ++a)
+        {
+          double const length = period[a] > 0 ? double(period[a]) : 5;
+          place[a] = random.below(4) == 0 ? 0 : length * random.uniform();
+        }
+        x.push_back(place);
+        for (int a = 0; a < dim; ++a)
+          if (period[a] > 0 && (random.below(4) == 0 || !(x.columns[a].back() < period[a])))
+            x.columns[a].back() = std::nextafter(period[a], T(0));
+      }
+      T const cutoff = 1;
+      image_definition<T, dim> const pairs(cell<dim>::of_lengths(period), x, x, cutoff);
+      std::vector<image_pair<dim>> expected;
+      for (index_type i = 0; i < x.size(); ++i)
+      {
+        EXPECT_EQ(pairs.target(i).at, x[i]);
+        EXPECT_EQ(pairs.target(i).image, detail::image_counters<dim>{});
+        for (index_type j = 0; j < x.size(); ++j)
+        {
+          // the rule of orthogonal boxes
+          detail::image_counters<dim> s{};
+          T r2 = 0;
+          for (int a = 0; a < dim; ++a)
+          {
+            T d = x.columns[a][i] - x.columns[a][j];
+            if (period[a] > 0)
+            {
+              T const turns = std::round(d / period[a]);
+              d -= period[a] * turns;
+              s[a] = static_cast<std::int32_t>(turns);
+            }
+            r2 = a == 0 ? d * d : r2 + d * d;
+          }
+          if (i == j || !(r2 < cutoff * cutoff)) continue;
+          expected.push_back({i, j, s});
+          EXPECT_EQ(pairs.r2(i, j, s), r2);
+        }
+      }
+      EXPECT_EQ(pairs.full(), expected);
+    }
+  }
+
+  TYPED_TEST(cells, have_the_pairs_of_their_lattice)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(14);
+    std::size_t n_pairs = 0, n_own = 0, n_far = 0;
+    for (int k = 0; k < n_cells(); ++k)
+    {
+      SCOPED_TRACE(k);
+      auto const given = random_cell<dim>(random, 1);
+      cell_frame<dim> const frame(given);
+      auto const x = points_around<T, dim>(random, frame, 1, 1 + random.below(7));
+      image_definition<T, dim> const pairs(given, x, x, 1);
+      double const rounding = pairs.rounding();
+      std::array<double, dim> most;
+      for (int a = 0; a < dim; ++a) most[a] = frame.most_cells(a, 1 + rounding);
+      int wrong = 0, asymmetric = 0, beyond = 0;
+      pairs.for_each_candidate(
+          [&](index_type i, index_type j, auto const& s)
+          {
+            bool const is_in = pairs.is_in(i, j, s);
+            double const exact = static_cast<double>(pairs.exact(i, j, s));
+            wrong += std::abs(exact - 1) > rounding && is_in != (exact < 1);
+            auto opposite = s;
+            for (auto& n : opposite) n = -n;
+            asymmetric += pairs.r2(i, j, s) != pairs.r2(j, i, opposite);
+            if (!is_in) return;
+            ++n_pairs;
+            n_own += i == j;
+            // in how many cells of the reduced basis the image lies
+            auto const m = pairs.of_reduced(i, j, s);
+            std::array<double, dim> moved{};
+            for (int a = 0; a < dim; ++a) moved[a] = m[a];
+            moved = frame.shift(moved);
+            for (int a = 0; a < dim; ++a)
+              if (frame.periodic[a])
+              {
+                double const cells_away =
+                    std::round(dot(moved, frame.normals[a]) / frame.thickness[a]);
+                beyond += std::abs(cells_away) > most[a];
+                n_far += std::abs(cells_away) > 1;
+              }
+          });
+      EXPECT_EQ(wrong, 0);
+      EXPECT_EQ(asymmetric, 0);
+      EXPECT_EQ(beyond, 0);
+    }
+    EXPECT_GT(n_pairs, 50 * static_cast<std::size_t>(n_cells()));
+    EXPECT_GT(n_own, n_pairs / 100);
+    EXPECT_GT(n_far, n_pairs / 100);
+  }
+
+  TYPED_TEST(cells, have_half_of_the_pairs_in_one_direction)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(15);
+    for (int k = 0; k < n_cells() / 10; ++k)
+    {
+      SCOPED_TRACE(k);
+      auto const given = random_cell<dim>(random, 1);
+      auto const x = points_around<T, dim>(random, cell_frame<dim>(given), 1, 5);
+      image_definition<T, dim> const pairs(given, x, x, 1);
+      auto const half = pairs.half(std::array<index_type, 5>{3, 0, 4, 1, 2});
+      auto both = half;
+      for (auto const& p : half)
+      {
+        both.push_back({p.j, p.i, p.image});
+        for (auto& n : both.back().image) n = -n;
+      }
+      std::ranges::sort(both);
+      EXPECT_EQ(both, pairs.full());
+    }
+  }
+
+  TYPED_TEST(cells, count_images_of_the_points_as_given)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    // numbers that all precisions hold
+    cell<dim> given;
+    given.vectors[0][0] = 4;
+    given.vectors[1][0] = 1;
+    given.vectors[1][1] = 2;
+    given.vectors[dim - 1][dim - 1] = 2;
+    given.periodic.fill(true);
+    cell_frame<dim> const frame(given);
+    random_numbers random(16);
+    points<T, dim> x;
+    for (int i = 0; i < 12; ++i)
+    {
+      std::array<double, dim> place;
+      for (double& p : place) p = double(random.below(16)) / 8;
+      x.push_back(place);
+    }
+    points<T, dim> y = x;
+    std::vector<std::array<std::int32_t, dim>> by(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (int a = 0; a < dim; ++a)
+      {
+        by[i][a] = static_cast<std::int32_t>(random.below(2000)) - 1000;
+        for (int b = 0; b < dim; ++b)
+          y.columns[b][i] += static_cast<T>(by[i][a] * given.vectors[a][b]);
+      }
+    auto expected = image_definition<T, dim>(given, x, x, T(2)).full();
+    for (auto& p : expected)
+      for (int a = 0; a < dim; ++a) p.image[a] += by[p.i][a] - by[p.j][a];
+    std::ranges::sort(expected);
+    EXPECT_GT(expected.size(), 100u);
+    EXPECT_EQ((image_definition<T, dim>(given, y, y, T(2)).full()), expected);
+  }
+
+  TEST(cell, of_known_lattices_has_known_neighbours)
+  {
+    // simple cubic, R = 2.5: the shells of r2 = 1, 2, 3, 4, 5 and 6
+    cell<3> const cubic = cell_of({{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}});
+    EXPECT_EQ(own_images(cubic, 2.5), 6u + 12 + 8 + 6 + 24 + 24);
+    // the same lattice, sheared to 80 degrees and more, and left-handed
+    EXPECT_EQ(own_images(cell_of({{{1, 0, 0}, {6, 1, 0}, {-5, 7, -1}}}), 2.5), 80u);
+    // face-centred cubic: 12 neighbours at 1 / sqrt(2), 6 at 1
+    cell<3> const fcc = cell_of({{{0, .5, .5}, {.5, 0, .5}, {.5, .5, 0}}});
+    EXPECT_EQ(own_images(fcc, .8), 12u);
+    EXPECT_EQ(own_images(fcc, 1.1), 18u);
+    // a plane, and a line
+    EXPECT_EQ(own_images<3>({cubic.vectors, {true, false, true}}, 1.1), 4u);
+    EXPECT_EQ(own_images<3>({{{{}, {0, 0, .5}, {}}}, {false, true, false}}, 1.1), 4u);
+    EXPECT_EQ(own_images(cell<3>{}, 1e9), 0u);
+    // hexagonal
+    EXPECT_EQ(own_images<2>({{{{1, 0}, {.5, std::sqrt(.75)}}}, {true, true}}, 1.1), 6u);
+    EXPECT_EQ(own_images<2>({{{{1, 0}, {8, 1}}}, {true, true}}, 1.1), 4u);
+  }
+
+  TEST(cell, of_a_cutoff_as_long_as_it_is_closed_or_not)
+  {
+    auto const cubic = cell<3>::of_lengths(std::array{1., 1., 1.});
+    EXPECT_EQ(own_images(cubic, 1), 0u);
+    EXPECT_EQ(own_images(cubic, 1, true), 6u);
+  }
+
+  TEST(cell, decides_on_its_faces_without_rounding_where_it_lies_along_the_axes)
+  {
+    for (double const length : {3., .1, 7.3, 1e-3, 123456.7})
+    {
+      cell_frame<2> const frame(cell<2>::of_lengths(std::array{length, 0.}));
+      double const last = std::nextafter(length, 0);
+      EXPECT_EQ(frame.thickness[0], length);
+      EXPECT_EQ(frame.reduce(std::array{last, -5.}).image[0], 0);
+      EXPECT_EQ(frame.reduce(std::array{0., 1e300}).image[0], 0);
+      reduced_point<double, 2> const upper = frame.reduce(std::array{length, 0.});
+      EXPECT_EQ(upper.image[0], 1);
+      EXPECT_EQ(upper.at[0], 0);
+      // less than a rounding below 0 it stays there
+      auto const below = frame.reduce(std::array{-1e-300, 0.});
+      EXPECT_EQ(below.image[0], 0);
+      EXPECT_EQ(below.at[0], -1e-300);
+    }
+  }
+
+  TEST(cell, keeps_the_axes_of_what_it_completes)
+  {
+    for (int open = 1; open < 8; ++open)
+    {
+      std::array<double, 3> lengths{3, 4, 5};
+      for (int a = 0; a < 3; ++a)
+        if (open >> a & 1) lengths[a] = 0;
+      cell_frame<3> const frame(cell<3>::of_lengths(lengths));
+      EXPECT_TRUE(frame.is_aligned) << open;
+      for (int a = 0; a < 3; ++a)
+        if (open >> a & 1)
+        {
+          std::array<double, 3> unit{};
+          unit[a] = 1;
+          EXPECT_EQ(frame.vectors[a], unit) << open;
+        }
+    }
+    EXPECT_EQ(cell_frame<3>().normals[1], (std::array{0., 1., 0.}));
+    static_assert(std::is_trivially_copyable_v<cell_frame<3>>); // kernels take it by value
+    cell_frame<3> const left(cell_of({{{3, 0, 0}, {0, -4, 0}, {0, 0, 5}}}));
+    EXPECT_FALSE(left.is_aligned);
+    EXPECT_EQ(left.thickness, (std::array{3., 4., 5.}));
+    EXPECT_EQ(left.reduce(std::array{1., -1., 1.}).image, (std::array{0, 0, 0}));
+    EXPECT_EQ(left.reduce(std::array{1., 1., 1.}).image, (std::array{0, -1, 0}));
+  }
+
+  TEST(cell, of_vectors_that_are_short_only_together_is_reduced)
+  {
+    for (int signs = 0; signs < 8; ++signs)
+      for (int first = 0; first < 3; ++first)
+      {
+        // no vector becomes shorter by another one
+        std::array<std::array<double, 3>, 3> vectors{
+            {{1, 0, 0}, {-.49, .87, 0}, {-.48, -.83, .25}}};
+        std::rotate(vectors.begin(), vectors.begin() + first, vectors.end());
+        for (int a = 0; a < 3; ++a)
+          for (double& x : vectors[a])
+            if (signs >> a & 1) x = -x;
+        cell_frame<3> const frame(cell_of(vectors));
+        double shortest = 1;
+        for (auto const& v : frame.reduced) shortest = std::min(shortest, std::sqrt(dot(v, v)));
+        EXPECT_LT(shortest, .26) << signs;
+        for (int a = 0; a < 3; ++a)
+          EXPECT_GT(frame.thickness[a], .7 * std::sqrt(dot(frame.reduced[a], frame.reduced[a])))
+              << signs;
+      }
+  }
+
+  TEST(cell, begins_at_its_origin)
+  {
+    // along the axes, and turned
+    for (cell<2> given : {cell<2>{{{{2, 0}, {0, 3}}}, {true, true}, {5, -7}},
+                          cell<2>{{{{0, 2}, {-3, 0}}}, {true, true}, {5, -7}}})
+    {
+      cell_frame<2> const frame(given);
+      for (std::array const place : {std::array{.01, .01}, std::array{.99, .99}})
+      {
+        std::array<double, 2> x = given.origin;
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 2; ++b) x[b] += place[a] * given.vectors[a][b];
+        EXPECT_EQ(frame.reduce(x).image, (std::array{0, 0}));
+      }
+    }
+  }
+
+  TEST(cell, has_positive_images_and_their_opposites)
+  {
+    using detail::is_positive;
+    EXPECT_TRUE(is_positive(std::array{1, -5}));
+    EXPECT_TRUE(is_positive(std::array{0, 0, 2}));
+    EXPECT_FALSE(is_positive(std::array{0, -1, 2}));
+    EXPECT_FALSE(is_positive(std::array{0, 0, 0}));
+  }
+
+  TEST(cell, says_which_points_have_no_counters)
+  {
+    cell_frame<2> const frame(cell<2>::of_lengths(std::array{1., 0.}));
+    double const most = cell_frame<2>::max_image;
+    EXPECT_TRUE(frame.reduce(std::array{most + .5, 0.}).fits);
+    EXPECT_EQ(frame.reduce(std::array{-most, 0.}).image[0], -most);
+    for (double const x : {most + 1, -most - 1, 1e300, double(NAN), double(INFINITY)})
+    {
+      auto const point = frame.reduce(std::array{x, 2.});
+      EXPECT_FALSE(point.fits) << x;
+      EXPECT_EQ(point.image[0], 0) << x;
+    }
+  }
+
+  TEST(cell, refuses_vectors_that_span_nothing)
+  {
+    auto const frame_of = [](std::array<std::array<double, 3>, 3> const& vectors)
+    {
+      return [vectors]
+      {
+        static_cast<void>(cell_frame<3>(cell_of(vectors)));
+      };
+    };
+    EXPECT_THAT(frame_of({{{1, 0, 0}, {0, 0, 0}, {0, 0, 1}}}),
+                complains_of("cell: vector 1, (0, 0, 0)", "no positive normal"));
+    EXPECT_THAT(frame_of({{{1, 0, 0}, {0, NAN, 0}, {0, 0, 1}}}), complains_of("vector 1", "nan"));
+    EXPECT_THAT(frame_of({{{1e200, 0, 0}, {0, 1, 0}, {0, 0, 1}}}),
+                complains_of("vector 0", "other units"));
+    EXPECT_THAT(frame_of({{{1, 2, 3}, {2, 4, 6}, {0, 0, 1}}}),
+                complains_of("depends on the others"));
+    EXPECT_THAT(frame_of({{{.1, .2, .3}, {.7, 1.4, 2.1}, {0, 0, 1}}}),
+                complains_of("depends on the others"));
+    EXPECT_THAT(frame_of({{{1, 0, 0}, {0, 1, 0}, {.3, .4, 0}}}),
+                complains_of("depends on the others"));
+    EXPECT_THAT(frame_of({{{1.1, .2, .3}, {.4, 1.5, .6}, {1.5, 1.7, .9}}}),
+                complains_of("depends on the others"));
+    // three sides of a triangle
+    EXPECT_THAT(frame_of({{{1, 0, 0}, {-.5, std::sqrt(.75), 0}, {-.5, -std::sqrt(.75), 0}}}),
+                complains_of("depends on the others"));
+    cell<2> far;
+    far.origin = {0, INFINITY};
+    EXPECT_THAT([&] { static_cast<void>(cell_frame<2>(far)); },
+                complains_of("the origin is inf on axis 1"));
+    // thin is not dependent, nor is long
+    EXPECT_NO_THROW(frame_of({{{1e-3, 0, 0}, {0, 1, 0}, {1e5, 1e5, 1}}})());
+    // vectors of open axes do not count
+    EXPECT_NO_THROW(cell_frame<3>({{{{1, 1, 0}, {1, 1, 0}, {NAN, 0, 0}}}, {true, false, false}}));
+  }
+}
