@@ -7,12 +7,10 @@
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 #include <limits>
 
 namespace nearfield::app
@@ -137,22 +135,6 @@ namespace nearfield::app
     chosen.backend = backend::cuda;
     chosen.workers = 0;
     return chosen;
-  }
-
-  bool may_try_tasks(execution_options const& asked, error const& failure)
-  {
-    if (asked.backend != backend::automatic || !starpu_has_cuda() ||
-        failure.kind() != error_kind::out_of_memory)
-      return false;
-    std::cerr << "nearfield: " << failure.what() << "; trying again as StarPU tasks" << std::endl;
-    trim_pool(); // StarPU needs what is held unused
-    return true;
-  }
-
-  std::shared_ptr<void> keep_running(execution_options const& step)
-  {
-    if (step.workers == 0 || !starpu_is_built_in) return nullptr;
-    return std::make_shared<session>(step);
   }
 
   namespace

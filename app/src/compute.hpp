@@ -5,7 +5,6 @@
 #include "step.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,32 +48,10 @@ namespace nearfield::app
   /// nothing asks for StarPU. None: StarPU, or the calling thread.
   std::optional<execution_options> gpu_alone(execution_options const& asked);
 
-  /// Whether a run that a single GPU has too little memory for may be retried as StarPU tasks, which need less at once;
-  /// then stderr has a line with the failure.
-  bool may_try_tasks(execution_options const& asked, error const& failure);
-
-  /// f(options) as gpu_alone() says, or with the options as they are.
-  template <class F>
-  auto run_where_best(execution_options const& asked, F&& f)
-  {
-    if (auto const alone = gpu_alone(asked)) try
-      {
-        return f(*alone);
-      }
-      catch (error const& failure)
-      {
-        if (!may_try_tasks(asked, failure)) throw;
-      }
-    return f(asked);
-  }
-
   /// Where the steps of a time loop from these positions run: as the options say, or on the calling thread if pairs are
   /// few.
   execution_options place_of_loop(run_options const& options, named_points const& of,
                                   cut_options const& cut);
-
-  /// Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
-  std::shared_ptr<void> keep_running(execution_options const& step);
 
   /// The near field of the points: builds the tree, runs the step where `step` says, checks the targets.
   run_result compute(run_options const& options, execution_options const& step,

@@ -3,8 +3,43 @@
 #include "task_step.hpp"
 #include "tune.hpp"
 
+#include <nearfield/cuda/device_array.hpp>
+
+#include <iostream>
+
 namespace nearfield::app
 {
+  namespace
+  {
+    // f(options) as gpu_alone() says, or with the options as they are: what a single GPU has too little memory for is
+    // tried again as StarPU tasks, which need less at once.
+    template <class F>
+    auto run_where_best(execution_options const& asked, F&& f)
+    {
+      if (auto const alone = gpu_alone(asked)) try
+        {
+          return f(*alone);
+        }
+        catch (error const& failure)
+        {
+          if (asked.backend != backend::automatic || !starpu_has_cuda() ||
+              failure.kind() != error_kind::out_of_memory)
+            throw;
+          std::cerr << "nearfield: " << failure.what() << "; trying again as StarPU tasks"
+                    << std::endl;
+          trim_pool(); // StarPU needs what is held unused
+        }
+      return f(asked);
+    }
+
+    // Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
+    std::shared_ptr<void> keep_running(execution_options const& step)
+    {
+      if (step.workers == 0 || !starpu_is_built_in) return nullptr;
+      return std::make_shared<session>(step);
+    }
+  }
+
   void run_host::prepare(run_options& options, named_points const& targets,
                          named_points const* sources, cut_options& cut)
   {
