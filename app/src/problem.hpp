@@ -244,9 +244,6 @@ namespace nearfield::app
   class problem
   {
   public:
-    using real = T;
-    static constexpr int dim = Dim;
-
     /// Null sources: the targets are also the sources. Null builder: the calling thread rounds, and builds the tree.
     problem(named_points const& targets, named_points const* sources, cut_options const& cut,
             std::shared_ptr<executor> builder = nullptr)

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -40,8 +39,7 @@ namespace nearfield::app
     [[nodiscard]] double least(double value) const { return -greatest(-value); }
     [[nodiscard]] std::uint64_t least(std::uint64_t value) const { return ~greatest(~value); }
     [[nodiscard]] virtual std::uint64_t sum(std::uint64_t value) const { return value; }
-    /// Of each of the values.
-    virtual void sum(std::span<double>) const {}
+    [[nodiscard]] virtual double sum(double value) const { return value; }
     /// Of the ranks before this one.
     [[nodiscard]] virtual std::uint64_t sum_before(std::uint64_t) const { return 0; }
     [[nodiscard]] bool any(bool here) const { return sum(std::uint64_t(here)) > 0; }

@@ -80,7 +80,7 @@ namespace nearfield::app
     {
       conserved result;
       result.momentum = momentum(points, masses);
-      all.sum(result.momentum);
+      for (double& each : result.momentum) each = all.sum(each);
       // the boxes of level 1 all touch: those are all pairs too; of several ranks none has all points
       if (options.level.value_or(2) > 1 || !options.json || all.size() > 1) return result;
       double eps = 0;

@@ -45,13 +45,6 @@ namespace nearfield::app
     throw; // of this rank alone, and ends all
   }
 
-  void mpi_ranks::sum(std::span<double> values) const
-  {
-    auto const sums = sum(std::vector<long double>(values.begin(), values.end()));
-    std::ranges::transform(sums, values.begin(),
-                           [](long double x) { return static_cast<double>(x); });
-  }
-
   void mpi_ranks::exchange(std::vector<std::vector<point_key>>& keys) const
   {
     std::vector<point_key> leaving;

@@ -6,7 +6,6 @@
 #include "runtime/mpi/src/ranks.hpp"
 
 #include <functional>
-#include <span>
 #include <string>
 
 namespace nearfield::app
@@ -42,19 +41,16 @@ namespace nearfield::app
     {
       return library::sum(value);
     }
-    void sum(std::span<double> values) const override;
+    [[nodiscard]] double sum(double value) const override
+    {
+      return static_cast<double>(library::sum(static_cast<long double>(value)));
+    }
     [[nodiscard]] std::uint64_t sum_before(std::uint64_t value) const override
     {
       return library::sum_before(value);
     }
 
     void exchange(std::vector<std::vector<point_key>>& keys) const override;
-    /// The texts of all ranks, one after the other, on all of them.
-    [[nodiscard]] std::string join(std::string const& mine) const
-    {
-      auto const joined = gather_all<char>(mine);
-      return {joined.values.begin(), joined.values.end()};
-    }
     /// Throws agreed_error unless all ranks have the same lines; it names the first that differ.
     void require_same_options(std::string const& lines) const;
     void require_same_file(std::filesystem::path const& path) const override;

@@ -46,7 +46,8 @@ namespace nearfield::app
     for (worker_tasks const& of : mine)
       lines << "rank " << all.rank() << ", " << of.worker << '\t' << of.implementation << '\t'
             << of.tasks << '\n';
-    std::istringstream joined(all.join(lines.str()));
+    auto const texts = all.gather_all<char>(lines.str()).values;
+    std::istringstream joined(std::string(texts.begin(), texts.end()));
     for (worker_tasks of; std::getline(joined, of.worker, '\t') &&
                           std::getline(joined, of.implementation, '\t') && joined >> of.tasks;)
     {
