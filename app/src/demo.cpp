@@ -189,10 +189,10 @@ namespace nearfield::app
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
-      files.write(folder / vtu_name, format_vtu(points));
-      files.write(folder / json_name,
-                  json_of(input, leaves, kernel.name, starpu_name(), rows, searches));
-      files.write(folder / png_name, picture);
+      files.write(folder / vtu_name, [&] { return format_vtu(points); });
+      files.write(folder / json_name, [&]
+                  { return json_of(input, leaves, kernel.name, starpu_name(), rows, searches); });
+      files.write(folder / png_name, [&] { return picture; });
       show_progress("");
       files.commit("written   ");
     }

@@ -84,16 +84,17 @@ namespace nearfield::app
     all_.pass_to_first(write, [&](std::string_view bytes) { file->write(bytes); });
   }
 
-  void output_files::write(std::optional<std::filesystem::path> const& path, std::string_view bytes)
+  void output_files::write(std::optional<std::filesystem::path> const& path,
+                           std::function<std::string()> const& text)
   {
     all_.attempt(
         [&]
         {
           if (!path || !all_.is_first()) return;
           if (is_standard_output(*path))
-            to_print_ += bytes;
+            to_print_ += text();
           else
-            files_.emplace_back(*path).file.write(bytes);
+            files_.emplace_back(*path).file.write(text());
         });
   }
 

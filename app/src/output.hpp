@@ -34,8 +34,9 @@ namespace nearfield::app
     /// Writes to one file what write(put) gives on every rank, rank after rank.
     void write_in_order(std::filesystem::path const& path,
                         std::function<void(byte_sink const&)> const& write);
-    /// Writes what the first rank has, if a path is given.
-    void write(std::optional<std::filesystem::path> const& path, std::string_view bytes);
+    /// Writes what text() gives on the first rank, which alone calls it, if a path is given.
+    void write(std::optional<std::filesystem::path> const& path,
+               std::function<std::string()> const& text);
     /// Gives the files their names; with a label, the first rank prints each name after it. If standard output fails,
     /// that is an error too and leaves no files.
     void commit(std::optional<std::string_view> label = std::nullopt);

@@ -234,17 +234,13 @@ namespace nearfield::app
                                         result.step.seconds - result.check_seconds);
     result.merged = merged;
     count_not_finite(all, result, targets.first);
-    std::string json;
-    if (all.is_first())
-    {
-      print_summary(options, points.dim, result);
-      if (options.json) json = json_of(options, points.dim, taken, result, read_seconds);
-    }
+    if (all.is_first()) print_summary(options, points.dim, result);
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
     output_files files(all);
     if (options.output) files.write(*options.output, points, {.precision = options.written});
-    files.write(options.json, json);
+    files.write(options.json,
+                [&] { return json_of(options, points.dim, taken, result, read_seconds); });
     files.commit("written       ");
     if (all.is_first() && result.not_finite > 0) report_not_finite(options, result);
     if (all.is_first()) report_rounding(options, result);
@@ -256,20 +252,18 @@ namespace nearfield::app
   {
     ranks const alone;
     check_early(alone, options);
-    auto const [targets, second] = read_both(alone, options);
-    named_points const* const sources = second ? &*second : nullptr;
+    auto const both = read_both(alone, options);
+    auto const& targets = both.first; // as above
+    named_points const* const sources = both.second ? &*both.second : nullptr;
     check_axes(options.periodic, targets);
     auto const box = choose_box(options, targets, sources);
     auto const taken = taken_of(options, targets, sources, box);
     print_taken(taken);
     auto const found = tune_leaves(options, targets, sources, box, true);
     print_tuning(options, targets.points, found);
-    if (options.json)
-    {
-      output_files files(alone);
-      files.write(options.json, json_of(options, targets.points, taken, found));
-      files.commit("written       ");
-    }
+    output_files files(alone);
+    files.write(options.json, [&] { return json_of(options, targets.points, taken, found); });
+    files.commit("written       ");
     return success;
   }
 }

@@ -89,17 +89,13 @@ namespace nearfield::app
     if (all.is_first()) print_taken(taken);
     auto const result = on.search(options, from);
 
-    std::string json;
-    if (all.is_first())
-    {
-      print_summary(options, from.points.dim, result);
-      if (options.json) json = json_of(options, from.points.dim, taken, result, read_seconds);
-    }
+    if (all.is_first()) print_summary(options, from.points.dim, result);
     output_files files(all);
     if (options.output)
       files.write_in_order(*options.output, [&](byte_sink const& put)
                            { write_list(put, *options.output, options.list, result); });
-    files.write(options.json, json);
+    files.write(options.json,
+                [&] { return json_of(options, from.points.dim, taken, result, read_seconds); });
     files.commit("written       ");
     return success;
   }

@@ -244,16 +244,17 @@ namespace nearfield::app
     output_files files(host.ranks());
     if (options.output)
       timed(result.write_seconds, [&] { files.write(*options.output, points, how); });
-    std::string json;
     if (host.ranks().is_first())
     {
       print_summary(options, points.dim, result.last);
       print_loop(options, result, frames);
-      if (options.json)
-        json = json_of(options, points.dim, taken_of(options, of, nullptr, cut.box), result,
-                       read_seconds);
     }
-    files.write(options.json, json);
+    files.write(options.json,
+                [&]
+                {
+                  auto const taken = taken_of(options, of, nullptr, cut.box);
+                  return json_of(options, points.dim, taken, result, read_seconds);
+                });
     files.commit("written       ");
     if (result.interrupted) stop_request::pass_on();
     return success;
