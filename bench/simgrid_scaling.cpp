@@ -103,7 +103,7 @@ namespace
     index_type first_leaf = 0, last_leaf = 0; ///< own ones among the known ones
     nf::detail::page_vector<index_type> offsets;
     nf::detail::interaction_table lists; ///< until there are tasks
-    std::vector<nf::starpu_mpi::rank_layer> layers;
+    std::vector<nf::starpu_mpi::detail::rank_layer> layers;
     std::vector<index_type> rows;
     std::vector<std::size_t> rows_of_ranks;
 

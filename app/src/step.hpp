@@ -6,6 +6,7 @@
 #include <nearfield/p2p/near_field.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,13 @@
 
 namespace nearfield::app
 {
+  /// The P2P tasks that a worker of StarPU has run with one implementation.
+  struct worker_tasks
+  {
+    std::string worker, implementation;
+    std::uint64_t tasks = 0;
+  };
+
   /// Time, resources and tasks of a step.
   struct step_report
   {

@@ -99,7 +99,8 @@ namespace nearfield::app
           };
           // within it, the workers have their own ranges: upload, near field, download
           report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
-          report.tasks = step.statistics();
+          for (auto const& [worker, implementation, tasks] : step.statistics())
+            report.tasks.push_back({worker, implementation, tasks});
         });
     return report;
   }

@@ -77,7 +77,7 @@ namespace nearfield::starpu::detail
         return may_differ ? work_->options.form : on_cpu;
       }
       [[nodiscard]] std::size_t n_tasks() const override { return 1; }
-      [[nodiscard]] std::vector<worker_tasks> statistics() const override
+      [[nodiscard]] std::vector<monitor::worker_tasks> statistics() const override
       {
         return statistics_of(work_->watch, *work_->k.type);
       }

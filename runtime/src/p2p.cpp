@@ -241,7 +241,7 @@ namespace nearfield::starpu
     shared_->watch.rethrow();
   }
   template <nearfield::detail::kernel_real T>
-  std::vector<worker_tasks> p2p_tasks<T>::statistics() const
+  std::vector<monitor::worker_tasks> p2p_tasks<T>::statistics() const
   {
     return detail::statistics_of(shared_->watch, *shared_->k.type);
   }

@@ -44,7 +44,7 @@ namespace nearfield::starpu::detail
                   k.has_cuda ? error_kind::not_available : error_kind::invalid_argument);
   }
 
-  std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k)
+  std::vector<monitor::worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k)
   {
     std::string_view const names[] = {worker_of(k, backend::simd), "scalar", "cuda"};
     return watch.tasks(names);

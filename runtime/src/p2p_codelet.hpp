@@ -63,8 +63,8 @@ namespace nearfield::starpu::detail
   std::string_view worker_of(interaction_shape const& k, backend where);
 
   /// The number of P2P tasks that each worker has run with each implementation.
-  NEARFIELD_API std::vector<worker_tasks> statistics_of(monitor const& watch,
-                                                        interaction_shape const& k);
+  NEARFIELD_API std::vector<monitor::worker_tasks> statistics_of(monitor const& watch,
+                                                                 interaction_shape const& k);
 
   /// The codelet of an operation with the kernels of an interaction.
   template <class T>

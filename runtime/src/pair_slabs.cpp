@@ -205,7 +205,7 @@ namespace nearfield::starpu
   }
 
   template <class T, int Dim>
-  std::vector<worker_tasks> pair_slabs<T, Dim>::statistics() const
+  std::vector<monitor::worker_tasks> pair_slabs<T, Dim>::statistics() const
   {
     std::string_view const names[] = {name_of(selected_isa()), "scalar", "cuda"};
     return tasks_->watch.tasks(names);

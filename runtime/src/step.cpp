@@ -212,7 +212,7 @@ namespace nearfield::starpu::detail
   }
 
   template <class T>
-  std::vector<worker_tasks> step<T>::statistics() const
+  std::vector<monitor::worker_tasks> step<T>::statistics() const
   {
     return statistics_of(watch_, *k_.type);
   }

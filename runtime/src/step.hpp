@@ -38,7 +38,7 @@ namespace nearfield::starpu::detail
     void inputs_changed() override;
     [[nodiscard]] pair_form form() const override { return form_; }
     [[nodiscard]] std::size_t n_tasks() const override;
-    [[nodiscard]] std::vector<worker_tasks> statistics() const override;
+    [[nodiscard]] std::vector<monitor::worker_tasks> statistics() const override;
     /// Ranks only: the time of P2P tasks since the tasks were made, as the mean over the workers that run them.
     [[nodiscard]] double seconds();
 

@@ -82,7 +82,8 @@ namespace nearfield::starpu
     if (first) std::rethrow_exception(first);
   }
 
-  std::vector<worker_tasks> monitor::tasks(std::string_view const (&names)[n_implementations]) const
+  std::vector<monitor::worker_tasks>
+  monitor::tasks(std::string_view const (&names)[n_implementations]) const
   {
     std::vector<worker_tasks> result;
     for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)

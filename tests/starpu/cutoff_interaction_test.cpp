@@ -85,7 +85,7 @@ namespace nearfield::test
           ASSERT_NEAR(out[i], expected[i], 100 * eps * terms[i]) << i << ", form " << int(form);
 #if defined(NEARFIELD_TEST_CUDA)
         EXPECT_THAT(step.statistics(),
-                    testing::Each(testing::Field(&starpu::worker_tasks::implementation,
+                    testing::Each(testing::Field(&starpu::monitor::worker_tasks::implementation,
                                                  std::string("cuda"))));
 #endif
       }

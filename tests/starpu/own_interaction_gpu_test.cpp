@@ -46,7 +46,7 @@ namespace
       EXPECT_LE(error_of(writable(p.out), expected), tolerance<T>)
           << K::name << ", form " << int(form);
       EXPECT_THAT(step.statistics(),
-                  Each(Field(&starpu::worker_tasks::implementation, std::string("cuda"))));
+                  Each(Field(&starpu::monitor::worker_tasks::implementation, std::string("cuda"))));
     }
   }
 
@@ -73,8 +73,8 @@ namespace
     EXPECT_LE(error_of(writable(p.out),
                        reference_near_field(inverse_square{}, p.leaves, p.x, p.x, p.q.view())),
               tolerance<double>);
-    EXPECT_THAT(step.statistics(),
-                Each(Field(&starpu::worker_tasks::implementation, Not(std::string("cuda")))));
+    EXPECT_THAT(step.statistics(), Each(Field(&starpu::monitor::worker_tasks::implementation,
+                                              Not(std::string("cuda")))));
     try
     {
       starpu::p2p<inverse_square, double> const p2p(inverse_square{}, {.backend = cuda});

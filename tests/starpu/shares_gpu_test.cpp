@@ -19,9 +19,9 @@ namespace
   using namespace nearfield;
   using namespace nearfield::test;
   using K = bench::one_over_r_slow;
+  using starpu::monitor;
   using starpu::near_field;
   using starpu::step_options;
-  using starpu::worker_tasks;
   using testing::Contains;
   using testing::Each;
   using testing::Field;
@@ -31,7 +31,7 @@ namespace
 
   auto ran_on(char const* kind)
   {
-    return Field(&worker_tasks::worker, StartsWith(kind));
+    return Field(&monitor::worker_tasks::worker, StartsWith(kind));
   }
 
   template <class T>

@@ -68,8 +68,8 @@ namespace
     EXPECT_LE(p.error(), tolerance<double>);
     auto const ran = step.statistics();
     ASSERT_FALSE(ran.empty());
-    EXPECT_THAT(ran, Each(AllOf(Field(&starpu::worker_tasks::worker, StartsWith("CUDA")),
-                                Field(&starpu::worker_tasks::implementation, "cuda"))));
+    EXPECT_THAT(ran, Each(AllOf(Field(&starpu::monitor::worker_tasks::worker, StartsWith("CUDA")),
+                                Field(&starpu::monitor::worker_tasks::implementation, "cuda"))));
   }
 
   // A GPU has several workers: none gets two groups while another GPU has none.

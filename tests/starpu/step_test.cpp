@@ -302,7 +302,7 @@ namespace
         for (int time = 0; time < 3; ++time) step.submit();
         step.wait();
         std::uint64_t tasks = 0;
-        for (starpu::worker_tasks const& entry : step.statistics())
+        for (starpu::monitor::worker_tasks const& entry : step.statistics())
         {
           EXPECT_THAT(entry.worker, HasSubstr("CPU"));
           EXPECT_EQ(entry.implementation,
@@ -332,7 +332,7 @@ namespace
                             {.form = pair_form::one_sided, .backend = simd}};
     step.submit();
     step.wait();
-    for (starpu::worker_tasks const& entry : step.statistics())
+    for (starpu::monitor::worker_tasks const& entry : step.statistics())
       EXPECT_EQ(entry.implementation, NEARFIELD_ISA_NAME);
     EXPECT_THAT(gather_codelet<gated>().model->symbol,
                 AllOf(HasSubstr("_gated_"), HasSubstr("_3d_f64_" NEARFIELD_ISA_NAME)));

@@ -191,7 +191,7 @@ namespace nearfield::test
   template <class T>
   void expect_place(starpu_mpi::near_field<T> const& step)
   {
-    for (worker_tasks const& some : step.statistics())
+    for (auto const& some : step.statistics())
       EXPECT_EQ(some.implementation == "cuda", on_gpus()) << some.implementation;
   }
 

@@ -37,13 +37,13 @@ namespace nearfield::app
   }
 
   void describe_workers(mpi_ranks const& all, session const& running,
-                        std::vector<worker_tasks> const& mine, step_report& report)
+                        std::vector<starpu::monitor::worker_tasks> const& mine, step_report& report)
   {
     report.workers = static_cast<int>(all.sum(std::uint64_t(running.workers())));
     report.gpus = gpus_of_all(all);
     report.runtime = starpu_name();
     std::ostringstream lines;
-    for (worker_tasks const& of : mine)
+    for (auto const& of : mine)
       lines << "rank " << all.rank() << ", " << of.worker << '\t' << of.implementation << '\t'
             << of.tasks << '\n';
     auto const texts = all.gather_all<char>(lines.str()).values;

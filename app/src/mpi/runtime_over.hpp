@@ -41,5 +41,6 @@ namespace nearfield::app
 
   /// What a report says of the machine, and of tasks: of all ranks. Names of workers begin with that of their rank.
   void describe_workers(mpi_ranks const& all, session const& running,
-                        std::vector<worker_tasks> const& mine, step_report& report);
+                        std::vector<starpu::monitor::worker_tasks> const& mine,
+                        step_report& report);
 }

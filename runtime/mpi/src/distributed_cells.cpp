@@ -190,7 +190,7 @@ namespace nearfield::starpu_mpi
                         std::to_string(parts_.to_own.sent.size()) +
                         " points; give one for each point that this rank gave");
         });
-    auto const travel = [&](journey const& way, void const* from, std::byte* to)
+    auto const travel = [&](detail::journey const& way, void const* from, std::byte* to)
     {
       std::vector<std::byte> leaving(way.sent.size() * size);
       for (std::size_t p = 0; p < way.sent.size(); ++p)

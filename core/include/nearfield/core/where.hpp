@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <concepts>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -168,16 +167,6 @@ namespace nearfield
   };
   /// `nf::p2p_inner(nf::cuda, ...)`: the default stream of the current device
   inline constexpr cuda_backend cuda{};
-
-  /// The number of P2P tasks that a worker has run with one implementation.
-  struct worker_tasks
-  {
-    std::string worker; ///< "CPU 0" ...
-    /// "scalar", "cuda" or an instruction set; for an interaction without run-time dispatch
-    /// (dispatched_interaction), the instruction set of the file that compiled it
-    std::string implementation;
-    std::uint64_t tasks = 0; ///< number of tasks
-  };
 
   /// Threads that run the parts of a loop: derive from it to lend a function those of your program.
   ///

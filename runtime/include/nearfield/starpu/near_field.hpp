@@ -212,7 +212,7 @@ namespace nearfield::starpu::detail
     virtual void inputs_changed() = 0;
     [[nodiscard]] virtual pair_form form() const = 0;
     [[nodiscard]] virtual std::size_t n_tasks() const = 0;
-    [[nodiscard]] virtual std::vector<worker_tasks> statistics() const = 0;
+    [[nodiscard]] virtual std::vector<monitor::worker_tasks> statistics() const = 0;
   };
 
   template <class T, int Dim>
@@ -396,7 +396,10 @@ namespace nearfield::starpu
     [[nodiscard]] std::size_t n_tasks() const { return step_->n_tasks(); }
 
     /// How many P2P tasks each worker has run with each implementation, since the step was made.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const { return step_->statistics(); }
+    [[nodiscard]] std::vector<monitor::worker_tasks> statistics() const
+    {
+      return step_->statistics();
+    }
 
   protected:
     /// For ranks.

@@ -72,7 +72,7 @@ namespace nearfield::starpu
     void rethrow();
 
     /// The number of tasks that each worker has run with each implementation.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const;
+    [[nodiscard]] std::vector<monitor::worker_tasks> statistics() const;
 
   protected:
     /// For p2p.

@@ -133,7 +133,7 @@ namespace nearfield::starpu
     void to_host(csr<T, Dim>& list);
 
     /// The number of tasks that each worker has run with each implementation.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const;
+    [[nodiscard]] std::vector<monitor::worker_tasks> statistics() const;
 
   private:
     std::unique_ptr<detail::pair_slab_tasks<T, Dim>> tasks_;

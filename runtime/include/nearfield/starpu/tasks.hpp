@@ -70,8 +70,6 @@ namespace nearfield::starpu
     char const* name = nullptr;
   };
 
-  using nearfield::worker_tasks;
-
   /// The name of a worker, "CPU 0" ..., without the core that StarPU has bound it to.
   NEARFIELD_API std::string worker_name(int worker);
 
@@ -104,6 +102,16 @@ namespace nearfield::starpu
   class NEARFIELD_API monitor
   {
   public:
+    /// The number of P2P tasks that a worker has run with one implementation.
+    struct worker_tasks
+    {
+      std::string worker; ///< "CPU 0" ...
+      /// "scalar", "cuda" or an instruction set; for an interaction without run-time dispatch
+      /// (dispatched_interaction), the instruction set of the file that compiled it
+      std::string implementation;
+      std::uint64_t tasks = 0; ///< number of tasks
+    };
+
     static constexpr int n_implementations = 3; ///< upper limit per codelet
 
     monitor();

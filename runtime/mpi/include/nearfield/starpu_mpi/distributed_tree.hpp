@@ -57,34 +57,34 @@ namespace nearfield::starpu_mpi
     std::optional<int> gpu = std::nullopt;
   };
 
-  /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
-  struct journey
-  {
-    /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
-    std::vector<std::size_t> sent_offsets;
-    /// indices in the caller's columns
-    nearfield::detail::page_vector<index_type> sent;
-    /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
-    std::vector<std::size_t> received_offsets;
-    /// indices of own points
-    nearfield::detail::page_vector<index_type> received;
-  };
-
-  /// The leaves of another rank that touch own ones, and the own ones that they touch.
-  struct rank_layer
-  {
-    int rank;              ///< of the communicator
-    index_type first_leaf; ///< its leaves are [first_leaf, last_leaf) of the known ones
-    index_type last_leaf;  ///< one past the last
-    /// the own leaves that it knows, ascending, counted from the first own one. With two sets some have no sources.
-    std::vector<index_type> sent;
-  };
-
   namespace detail
   {
     using nearfield::detail::columns_view;
     using nearfield::detail::cpu_place;
     using nearfield::detail::value_of;
+
+    /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
+    struct journey
+    {
+      /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
+      std::vector<std::size_t> sent_offsets;
+      /// indices in the caller's columns
+      nearfield::detail::page_vector<index_type> sent;
+      /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
+      std::vector<std::size_t> received_offsets;
+      /// indices of own points
+      nearfield::detail::page_vector<index_type> received;
+    };
+
+    /// The leaves of another rank that touch own ones, and the own ones that they touch.
+    struct rank_layer
+    {
+      int rank;              ///< of the communicator
+      index_type first_leaf; ///< its leaves are [first_leaf, last_leaf) of the known ones
+      index_type last_leaf;  ///< one past the last
+      /// the own leaves that it knows, ascending, counted from the first own one. With two sets some have no sources.
+      std::vector<index_type> sent;
+    };
 
     template <class T, int Dim>
     struct tree_memory;
@@ -216,8 +216,10 @@ namespace nearfield::starpu_mpi
     /// Of a tree whose lists a GPU has made, the first call makes them on the host, and may throw what the constructor
     /// throws, on this rank alone.
     [[nodiscard]] interaction_list interactions() const&;
-    /// The other ranks that have leaves among the known ones, ascending.
-    [[nodiscard]] std::span<rank_layer const> layers() const& { return parts_.layers; }
+    /// The other ranks that have leaves among the known ones, ascending. Of each: `rank`, its leaves
+    /// [first_leaf, last_leaf) among the known ones, and `sent`, the own leaves that it knows, ascending, counted from
+    /// the first own one. With two sets some of these have no sources.
+    [[nodiscard]] std::span<detail::rank_layer const> layers() const& { return parts_.layers; }
 
     /// The number of points of own leaves.
     [[nodiscard]] index_type n_points() const
@@ -269,10 +271,15 @@ namespace nearfield::starpu_mpi
     /// The ordered pairs of different points that meet, with targets of this rank. Of two sets all pairs.
     [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
 
-    /// The way between the caller's columns and own points.
-    [[nodiscard]] journey const& way() const { return complete(0).way; }
+    /// The way between the caller's columns and own points. The caller's points sent[k] with
+    /// sent_offsets[r] <= k < sent_offsets[r + 1] went to rank r. The own points received[k] came from rank r, by
+    /// received_offsets in the same way.
+    [[nodiscard]] detail::journey const& way() const { return complete(0).way; }
     /// That of sources.
-    [[nodiscard]] journey const& source_way() const { return complete(parts_.sets.size() - 1).way; }
+    [[nodiscard]] detail::journey const& source_way() const
+    {
+      return complete(parts_.sets.size() - 1).way;
+    }
 
     /// \cond
     // deleted: of a temporary, they would outlive what they refer to
@@ -296,7 +303,7 @@ namespace nearfield::starpu_mpi
     {
       nearfield::detail::page_vector<index_type> offsets; ///< in known leaves
       nearfield::detail::page_vector<std::uint64_t> numbers;
-      journey way;
+      detail::journey way;
       std::uint64_t total = 0; ///< of all ranks
     };
     struct parts
@@ -314,7 +321,7 @@ namespace nearfield::starpu_mpi
       bool has_lists_on_gpu = false;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
-      std::vector<rank_layer> layers;
+      std::vector<detail::rank_layer> layers;
       std::uint64_t total_leaves = 0, interaction_count = 0;
     };
     parts parts_;

@@ -135,7 +135,8 @@ namespace nearfield::starpu_mpi
       nearfield::detail::cell_grid<T, Dim> grid;
       std::array<std::vector<nearfield::detail::axis_piece>, Dim> pieces; // of the grid
       std::vector<std::uint64_t> cuts;
-      journey to_own, to_halo; // points of the caller, and own points, which arrive as the halo
+      detail::journey to_own,
+          to_halo; // points of the caller, and own points, which arrive as the halo
       std::size_t n_points = 0;
       std::array<std::vector<T>, Dim> positions;
       nearfield::detail::page_vector<std::uint64_t> numbers;
