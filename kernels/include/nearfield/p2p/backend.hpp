@@ -66,19 +66,24 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   template <detail::kernel_real T, interaction K, detail::cpu_backend Backend>
   detail::p2p_kernels<T> kernels_of(Backend where)
   {
-    if constexpr (detail::builtin_interaction<K>)
+    if constexpr (detail::dispatched_interaction<K>)
     {
+      auto const of = [](isa which)
+      {
+        if constexpr (detail::builtin_interaction<K>)
+          return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), which);
+        else
+          return detail::registered_kernels<K, T>(which);
+      };
       if constexpr (std::same_as<Backend, detail::scalar_backend>)
-        return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), isa::scalar);
+        return of(isa::scalar);
       else
-        return detail::builtin_kernels<T>(detail::builtin_interactions::index_of<K>(), where.which);
-    }
-    else if constexpr (detail::dispatched_interaction<K>)
-    {
-      if constexpr (std::same_as<Backend, detail::scalar_backend>)
-        return detail::registered_kernels<K, T>(isa::scalar);
-      else
-        return detail::registered_kernels<K, T>(where.which);
+      {
+        if (where.which != isa::best) return of(where.which);
+        // found once: every call asks, and for a small box the search would cost noticeable time
+        static detail::p2p_kernels<T> const widest = of(isa::best);
+        return widest;
+      }
     }
     else if constexpr (std::same_as<Backend, detail::scalar_backend>)
       return detail::scalar_kernels<K, T>();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -114,8 +115,9 @@ namespace nearfield
       {
         std::uint16_t const set = next_set(leaf);
         bool const is_shifted = leaf.shift != std::array<double, 3>{};
-        ranges_[n_ranges_++] = {0, static_cast<index_type>(leaf.x.size()), set,
-                                static_cast<std::uint16_t>(is_shifted ? count_ : 0)};
+        std::construct_at(ranges_ + n_ranges_++,
+                          source_range{0, static_cast<index_type>(leaf.x.size()), set,
+                                       static_cast<std::uint16_t>(is_shifted ? count_ : 0)});
         shifts_[count_] = leaf.shift;
         shifted_ = shifted_ || is_shifted;
       }
@@ -205,7 +207,11 @@ namespace nearfield
       column_pointers<T const*, n_q> q_;
       column_pointers<T*, n_out> out_;
       std::array<std::ptrdiff_t, 3> strides_;
-      source_range ranges_[most], own_;
+      source_range own_;
+      // in a union, since to give all of them initial values takes a small leaf's time
+      union {
+        source_range ranges_[most];
+      };
       std::array<double, 3> shifts_[most + 1];
       std::uint16_t count_ = 0, n_ranges_ = 0;
       bool has_own_ = false, shifted_ = false;

@@ -139,6 +139,16 @@ namespace nearfield
       run_right_hand_sides(where, kernel, k, std::move(job), points, points);
     }
 
+    /// Runs the kernel of one form over two sets, whose views the caller has checked.
+    template <bool Mutual, class T, cpu_place Where, class K, class Targets, class Sources>
+    void run_two_sets(Where const& where, K const& k, Targets const& targets,
+                      Sources const& sources)
+    {
+      p2p_kernels<T> const kernels = kernels_of<T, K>(backend_of(where));
+      single_box<T, K> const box(targets.x.size(), sources.x.size());
+      run_right_hand_sides(where, Mutual ? kernels.mutual : kernels.one_sided, k, box.job(k),
+                           targets, sources);
+    }
   }
 }
 
@@ -178,11 +188,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
-    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
-    detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, Q{}, out};
     detail::set_views const sources{y, q, Out{}};
-    detail::run_right_hand_sides(where, kernels.one_sided, k, box.job(k), targets, sources);
+    detail::run_two_sets<false, T>(where, k, targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
@@ -198,11 +206,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
                   "both sides must be views of one type, float or double");
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
-    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
-    detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};
     detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
-    detail::run_right_hand_sides(where, kernels.mutual, k, box.job(k), targets, sources);
+    detail::run_two_sets<true, T>(where, k, targets, sources);
   }
 }
