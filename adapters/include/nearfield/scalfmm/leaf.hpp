@@ -100,15 +100,26 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class T, int Dim, int NQ, int NOut>
   using leaf_columns = leaf<soa<T const, Dim>, soa<T const, NQ>, soa<T, NOut>>;
 
-  template <class T, std::size_t N>
-  void check_columns(char const* function, char const* leaf, char const* what,
-                     std::array<T*, N> const& columns, std::size_t size)
+  [[noreturn, gnu::cold, gnu::noinline]] inline void
+  refuse_null_column(char const* function, char const* leaf, char const* what, std::size_t column,
+                     std::size_t size)
   {
-    for (std::size_t c = 0; c < N; ++c)
-      if (columns[c] == nullptr)
-        throw error(std::string(function) + ": " + what + ' ' + std::to_string(c) + " of the " +
-                    leaf + " leaf is a null column; give a leaf of " + std::to_string(size) +
-                    " particles columns of " + std::to_string(size) + " values");
+    throw error(std::string(function) + ": " + what + ' ' + std::to_string(column) + " of the " +
+                leaf + " leaf is a null column; give a leaf of " + std::to_string(size) +
+                " particles columns of " + std::to_string(size) + " values");
+  }
+
+  template <class T, std::size_t N>
+  [[gnu::always_inline]] inline void
+  check_columns(char const* function, char const* leaf, char const* what,
+                std::array<T*, N> const& columns, std::size_t size)
+  {
+    bool has_null = false;
+    for (T* const column : columns) has_null |= column == nullptr;
+    if (!has_null) return;
+    std::size_t c = 0;
+    while (columns[c] != nullptr) ++c;
+    refuse_null_column(function, leaf, what, c, size);
   }
 
   enum class leaf_side
