@@ -127,20 +127,18 @@ namespace nearfield::tbfmm
         auto const x = positions(targets, n_targets), y = positions(neighbours, n_neighbours);
         auto const x_q = inputs(targets, n_targets), y_q = inputs(neighbours, n_neighbours);
         auto const x_held = results_of(x, targets_rhs), y_held = results_of(y, neighbours_rhs);
-        nearfield::detail::check_apart("P2P", x_held, "the neighbour's results", y_held);
+        // TBFMM's columns never overlap; those of a leaf and itself do, and then the first
+        nearfield::detail::check_apart("P2P", first_of(x_held), "the neighbour's results",
+                                       first_of(y_held));
         into(std::array{receiver<Data>{targets, x_held}, receiver<Data>{neighbours, y_held}},
              [&](auto const& x_out, auto const& y_out)
              {
                auto const shift = this->shift_at(target, position...);
                if (shift != std::array<double, 3>{})
-                 meet_image(leaf{x, x_q, x_out}, leaf{y, y_q, y_out, shift});
-               else if constexpr (nearfield::detail::has_way_back<K>)
-                 p2p_outer_mutual(simd, interaction(), x, y, x_q, y_q, x_out, y_out);
-               else
-               {
-                 p2p_outer(simd, interaction(), x, y, y_q, x_out);
-                 p2p_outer(simd, interaction(), y, x, x_q, y_out);
-               }
+                 return meet_image(leaf{x, x_q, x_out}, leaf{y, y_q, y_out, shift});
+               nearfield::detail::set_views const here{x, x_q, x_out}, there{y, y_q, y_out};
+               meet<nearfield::detail::has_way_back<K>>(here, there);
+               if constexpr (!nearfield::detail::has_way_back<K>) meet<false>(there, here);
              });
       }
 
@@ -160,7 +158,8 @@ namespace nearfield::tbfmm
                if (shift != std::array<double, 3>{})
                  p2p_outer(simd, interaction(), x, std::array{leaf{y, q, shift}}, out);
                else
-                 p2p_outer(simd, interaction(), x, y, q, out);
+                 meet<false>(nearfield::detail::set_views{x, q, out},
+                             nearfield::detail::set_views{y, q, out});
              });
       }
 
@@ -195,6 +194,14 @@ namespace nearfield::tbfmm
       }
 
     private:
+      /// Two leaves, whose views have been checked.
+      template <bool Mutual, class Targets, class Sources>
+      void meet(Targets const& targets, Sources const& sources) const
+      {
+        using T = typename std::remove_cvref_t<decltype(targets.out)>::value_type;
+        nearfield::detail::run_two_sets<Mutual, T>(simd, interaction(), targets, sources);
+      }
+
       /// Both directions of two leaves, one of which is an image.
       template <class Target, class Image>
       void meet_image(Target const& target, Image const& image) const
@@ -224,12 +231,16 @@ namespace nearfield::tbfmm
       template <class Data>
       static auto positions(Data const& data, long n)
       {
-        return columns<K::dim, 0, real<Data> const>(data, n);
+        auto const x = columns<K::dim, 0, real<Data> const>(data, n);
+        nearfield::detail::check_view("P2P", "x", x, x.size());
+        return x;
       }
       template <class Data>
       static auto inputs(Data const& data, long n)
       {
-        return columns<K::n_in, K::dim, real<Data> const>(data, n);
+        auto const q = columns<K::n_in, K::dim, real<Data> const>(data, n);
+        nearfield::detail::check_view("P2P", "q", q, q.size());
+        return q;
       }
 
       /// The result columns of a leaf.
@@ -239,6 +250,12 @@ namespace nearfield::tbfmm
         auto const results = columns<K::n_out, 0, T>(rhs, static_cast<long>(x.size()));
         nearfield::detail::check_view("P2P", "results", results, x.size());
         return results;
+      }
+
+      template <class T>
+      static soa<T, 1> first_of(soa<T, K::n_out> const& results)
+      {
+        return {{results[0]}, results.size()};
       }
 
       /// A leaf that a call adds to.
