@@ -173,10 +173,8 @@ namespace nearfield::tbfmm
         into(std::array{receiver<Data>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
              {
-               if constexpr (nearfield::detail::has_way_back<K>)
-                 p2p_inner_mutual(simd, interaction(), x, q, out);
-               else
-                 p2p_inner(simd, interaction(), x, q, out);
+               nearfield::detail::set_views const points{x, q, out};
+               meet<nearfield::detail::has_way_back<K>>(points, points, true);
              });
       }
 
@@ -194,12 +192,12 @@ namespace nearfield::tbfmm
       }
 
     private:
-      /// Two leaves, whose views have been checked.
+      /// Two leaves, or one given twice, whose views have been checked.
       template <bool Mutual, class Targets, class Sources>
-      void meet(Targets const& targets, Sources const& sources) const
+      void meet(Targets const& targets, Sources const& sources, bool is_one_leaf = false) const
       {
         using T = typename std::remove_cvref_t<decltype(targets.out)>::value_type;
-        nearfield::detail::run_two_sets<Mutual, T>(simd, interaction(), targets, sources);
+        nearfield::detail::run_sets<Mutual, T>(simd, interaction(), targets, sources, is_one_leaf);
       }
 
       /// Both directions of two leaves, one of which is an image.

@@ -54,12 +54,10 @@ namespace nearfield::scalfmm3
     void inner(MatrixKernel const& mk, Leaf& leaf)
     {
       if (leaf.size() == 0) return;
-      auto const of = columns_of<leaf_side::both, MatrixKernel, real_of_leaf<Leaf>>("p2p_inner",
-                                                                                    "target", leaf);
-      if constexpr (Mutual)
-        nearfield::p2p_inner_mutual(simd, mk.interaction, of.x, of.q, of.out);
-      else
-        nearfield::p2p_inner(simd, mk.interaction, of.x, of.q, of.out);
+      using T = real_of_leaf<Leaf>;
+      auto const of = columns_of<leaf_side::both, MatrixKernel, T>("p2p_inner", "target", leaf);
+      nearfield::detail::set_views const points{of.x, of.q, of.out};
+      nearfield::detail::run_sets<Mutual, T>(simd, mk.interaction, points, points, true);
     }
 
     /// Adds to the target leaf (and, if Mutual, to the source leaves) the interactions with the n

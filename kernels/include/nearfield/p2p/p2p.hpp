@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 /// \file
 /// P2P on arrays: the interaction of all points of one set, or of two. The arguments are where to run, what
@@ -108,12 +107,17 @@ namespace nearfield
                     " in x_q; give both sides the same number");
     }
 
-    /// Runs a kernel over a job of two sets. The job is not copied: to load what has just been stored in parts takes a
-    /// small box's time.
-    template <cpu_place Where, class K, class T, class Targets, class Sources>
-    void run_right_hand_sides(Where const& where, p2p_function<T> kernel, K const& k,
-                              p2p_job<T>&& job, Targets const& targets, Sources const& sources)
+    /// Runs the kernel of one form over two sets, or one that is given twice, whose views the caller has checked. The
+    /// job is not copied: to load what has just been stored in parts takes a small box's time.
+    template <bool Mutual, class T, cpu_place Where, class K, class Targets, class Sources>
+    void run_sets(Where const& where, K const& k, Targets const& targets, Sources const& sources,
+                  bool is_one_set = false)
     {
+      p2p_kernels<T> const kernels = kernels_of<T, K>(backend_of(where));
+      p2p_function<T> const kernel = Mutual ? kernels.mutual : kernels.one_sided;
+      single_box<T, K> const box(targets.x.size(), sources.x.size());
+      p2p_job<T> job = box.job(k);
+      job.own_is_self = is_one_set;
       job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
       job.target_x = pointers_of(targets.x).data();
       job.source_x = pointers_of(sources.x).data();
@@ -127,27 +131,7 @@ namespace nearfield
       if constexpr (cpu_backend<Where>)
         kernel(&k, job);
       else
-        run_box(*where.threads, kernel, &k, job, kernel != kernels_of<T, K>(where.where).one_sided);
-    }
-
-    /// The same over a job of one set.
-    template <cpu_place Where, class K, class T, class Points>
-    void run_right_hand_sides(Where const& where, p2p_function<T> kernel, K const& k,
-                              p2p_job<T>&& job, Points const& points)
-    {
-      job.own_is_self = true;
-      run_right_hand_sides(where, kernel, k, std::move(job), points, points);
-    }
-
-    /// Runs the kernel of one form over two sets, whose views the caller has checked.
-    template <bool Mutual, class T, cpu_place Where, class K, class Targets, class Sources>
-    void run_two_sets(Where const& where, K const& k, Targets const& targets,
-                      Sources const& sources)
-    {
-      p2p_kernels<T> const kernels = kernels_of<T, K>(backend_of(where));
-      single_box<T, K> const box(targets.x.size(), sources.x.size());
-      run_right_hand_sides(where, Mutual ? kernels.mutual : kernels.one_sided, k, box.job(k),
-                           targets, sources);
+        run_box(*where.threads, kernel, &k, job, Mutual);
     }
   }
 }
@@ -161,10 +145,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
-    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
-    detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
-    detail::run_right_hand_sides(where, kernels.one_sided, k, box.job(k), points);
+    detail::run_sets<false, T>(where, k, points, points, true);
   }
 
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
@@ -175,10 +157,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    detail::p2p_kernels<T> const kernels = kernels_of<T, K>(detail::backend_of(where));
-    detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
-    detail::run_right_hand_sides(where, kernels.mutual, k, box.job(k), points);
+    detail::run_sets<true, T>(where, k, points, points, true);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
@@ -190,7 +170,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_two_sets("p2p_outer", x, y, q, out);
     detail::set_views const targets{x, Q{}, out};
     detail::set_views const sources{y, q, Out{}};
-    detail::run_two_sets<false, T>(where, k, targets, sources);
+    detail::run_sets<false, T>(where, k, targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
@@ -209,6 +189,6 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};
     detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
-    detail::run_two_sets<true, T>(where, k, targets, sources);
+    detail::run_sets<true, T>(where, k, targets, sources);
   }
 }
