@@ -114,9 +114,4 @@ namespace nearfield::app
     MPI_Abort(MPI_COMM_WORLD, failed);
     std::_Exit(failed); // MPI need not
   }
-
-  void leave_binding_to_the_launcher()
-  {
-    if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
-  }
 }

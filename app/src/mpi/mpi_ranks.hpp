@@ -61,8 +61,4 @@ namespace nearfield::app
     /// For what fails on this rank alone: prints the message, and ends all ranks.
     [[noreturn]] void abort(std::string const& message) const;
   };
-
-  /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
-  /// the cores of their process.
-  void leave_binding_to_the_launcher();
 }

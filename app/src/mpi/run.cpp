@@ -16,23 +16,6 @@ namespace nearfield::app
 {
   namespace
   {
-    // MPI, running as long as this lives.
-    struct mpi_process
-    {
-      int provided = 0;
-
-      mpi_process()
-      {
-        // Threads that wait for messages leave their core to a worker (docs/scale.md). OpenMPI does so by itself only
-        // where mpirun has started more ranks than there are cores.
-        ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
-      }
-      ~mpi_process() { MPI_Finalize(); }
-      mpi_process(mpi_process const&) = delete;
-      mpi_process& operator=(mpi_process const&) = delete;
-    };
-
     // Of this rank, by share_gpus() or by whoever has set StarPU's variable.
     int gpus_here()
     {
@@ -48,7 +31,6 @@ namespace nearfield::app
       bool const may_use_gpus = !is_of_cpu(step.backend) && step.gpus != 0;
       if (may_use_gpus) starpu_mpi::share_gpus(MPI_COMM_WORLD, step.gpus);
       if (step.gpus > 0) step.gpus = std::nullopt; // of this rank, what it was given
-      leave_binding_to_the_launcher();
       if (step.workers || std::getenv("STARPU_NCPU")) return step;
       int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / all.on_this_machine();
       int const gpus = may_use_gpus ? gpus_here() : 0;
@@ -79,14 +61,22 @@ namespace nearfield::app
   exit_status on_all_ranks(std::string const&, std::string const& written,
                            std::function<exit_status(run_host&)> const& f)
   {
-    mpi_process const mpi;
+    // Threads that wait for messages leave their core to a worker (docs/scale.md). OpenMPI does so by itself only where
+    // mpirun has started more ranks than there are cores.
+    ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    // Threads stay on the cores of their process: StarPU would bind the first worker of each rank of a machine to the
+    // same core.
+    if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    std::shared_ptr<void> const mpi(nullptr, [](void*) { MPI_Finalize(); });
     mpi_ranks const all;
     if (int const there = launched().ranks; all.size() != there)
       all.abort("mpirun: found " + std::to_string(there) + " ranks that were launched, but " +
                 std::to_string(all.size()) +
                 " of MPI; start it by the mpirun of the MPI that it was built "
                 "with, or by srun --mpi=pmix");
-    if (mpi.provided < MPI_THREAD_MULTIPLE)
+    if (provided < MPI_THREAD_MULTIPLE)
       all.abort(
           "mpirun: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
     try

@@ -166,7 +166,6 @@ namespace nearfield::app
 
   search_result host_over::search(search_options const& options, named_points const& mine) const
   {
-    leave_binding_to_the_launcher();
     if (options.backend == backend::cuda) starpu_mpi::share_gpus(MPI_COMM_WORLD);
     return with_types(options.precision, mine.points.dim,
                       [&]<class T, int Dim>() { return search_in<T, Dim>(all_, mine, options); });
