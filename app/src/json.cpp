@@ -139,18 +139,16 @@ namespace nearfield::app
     {
       json value{{"backend", row.backend}, {"precision", row.precision}};
       if (!row.skipped.empty())
-      {
         value["skipped"] = row.skipped;
-        return value;
-      }
-      value["seconds"] = number(row.step.seconds);
-      value["interactions_per_second"] = number(row.rate);
-      value["speed_up"] = number(row.speed_up);
-      value["workers"] = row.step.workers;
-      value["gpus"] = row.step.gpus;
-      value["max_relative_error"] = number(row.check.max_relative_error);
-      value["limit"] = number(row.check.limit);
-      value["passed"] = row.check.passed();
+      else
+        value.update({{"seconds", number(row.step.seconds)},
+                      {"interactions_per_second", number(row.rate)},
+                      {"speed_up", number(row.speed_up)},
+                      {"workers", row.step.workers},
+                      {"gpus", row.step.gpus},
+                      {"max_relative_error", number(row.check.max_relative_error)},
+                      {"limit", number(row.check.limit)},
+                      {"passed", row.check.passed()}});
       return value;
     }
 
@@ -159,13 +157,11 @@ namespace nearfield::app
       json value{
           {"backend", row.backend}, {"precision", row.precision}, {"radius", number(radius)}};
       if (!row.skipped.empty())
-      {
         value["skipped"] = row.skipped;
-        return value;
-      }
-      value["seconds"] = number(row.seconds);
-      value["pairs"] = row.pairs;
-      value["same_pairs"] = row.same_pairs;
+      else
+        value.update({{"seconds", number(row.seconds)},
+                      {"pairs", row.pairs},
+                      {"same_pairs", row.same_pairs}});
       return value;
     }
   }
