@@ -1,3 +1,4 @@
+#include "list_lines.hpp"
 #include "machine.hpp"
 #include "merged.hpp"
 #include "run_host.hpp"
@@ -10,6 +11,8 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 
 namespace nearfield::app
 {
@@ -56,40 +59,48 @@ namespace nearfield::app
         result.max_neighbours = *std::max_element(counts.per_point.begin(), counts.per_point.end());
       set_sizes(options, counts.total, sizeof(index_type), result);
       check_size(options, result, limit());
-      if (only_counts)
+      auto const keep = [&](auto&& list, auto const& write)
       {
-        result.counts = std::move(counts.per_point);
-        return;
-      }
+        auto const here = std::make_shared<std::decay_t<decltype(list)> const>(std::move(list));
+        result.write_rows = [here, write](list_lines& lines)
+        {
+          write(lines, *here);
+        };
+      };
+      if (only_counts)
+        return keep(std::move(counts.per_point),
+                    [](list_lines& lines, auto const& each)
+                    {
+                      for (std::size_t i = 0; i < each.size(); ++i)
+                        lines.row(i, each[i], std::span<index_type const>());
+                    });
       counts = {};
 
       // Fetching is not timed here. The size has been checked: with a limit, the library would count again.
-      auto const fill = [&](auto const& what)
+      auto const fill = [&](auto const& what, auto const& write)
       {
-        return timed("fill", result.fill_seconds, [&] { return search(what); });
+        auto list = timed("fill", result.fill_seconds, [&] { return search(what); });
+        if (options.output) keep(fetch(std::move(list)), write);
       };
-      bool const wanted = options.backend != backend::cuda || options.output.has_value();
       if (options.list == list_kind::half)
-      {
-        auto list = fill(to_coo{});
-        if (!wanted) return;
-        auto here = fetch(std::move(list));
-        result.i = std::move(here.i);
-        result.j = std::move(here.j);
-      }
+        fill(to_coo{},
+             [](list_lines& lines, auto const& list)
+             {
+               for (std::size_t p = 0; p < list.size(); ++p) lines.pair(list.i[p], list.j[p]);
+             });
       else if (options.list == list_kind::full)
-      {
-        auto list = fill(to_csr{});
-        if (!wanted) return;
-        auto here = fetch(std::move(list));
-        result.offsets = std::move(here.offsets);
-        result.columns = std::move(here.columns);
-      }
+        fill(to_csr{},
+             [n = result.points](list_lines& lines, auto const& list)
+             {
+               for (std::size_t i = 0; i < n; ++i)
+                 for (auto const j : list.row(i)) lines.pair(i, j);
+             });
       else
-      {
-        auto list = fill(to_table{.width = *result.table_width});
-        if (wanted) result.table = fetch(std::move(list));
-      }
+        fill(to_table{.width = *result.table_width},
+             [n = result.points](list_lines& lines, auto const& list)
+             {
+               for (std::size_t i = 0; i < n; ++i) lines.row(i, list.counts[i], list.row(i));
+             });
     }
 
     template <class T, int Dim>

@@ -9,27 +9,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace nearfield::app
 {
-  /// The rows of points that follow each other in the file: what one of several ranks writes.
-  struct list_rows
-  {
-    bool is_first = false;   ///< of the ranks
-    std::uint64_t first = 0; ///< the number of the first point
-    /// neighbours of each point; in a half list, those of larger numbers
-    std::vector<std::uint64_t> counts = {};
-    /// the numbers of the neighbours, ascending, row by row: as many as stored() says
-    std::vector<std::uint64_t> neighbours = {};
-  };
+  class list_lines;
 
   /// The result of a search in any precision and dimension, on any back-end.
   struct search_result
   {
-    /// of MPI; with more than one, numbers are those of all ranks, times those of the slowest, and `rows` the list
+    /// of MPI; with more than one, numbers are those of all ranks, and times those of the slowest
     int ranks = 1;
     std::uint64_t points = 0;
     /// entries of the list: each pair counts once in a half list, twice in the others
@@ -42,13 +34,9 @@ namespace nearfield::app
     /// size of the list in memory; over ranks, with indices of 64 bits
     std::uint64_t bytes = 0;
 
-    /// The list, in the members of its kind. Pairs and tables stay on a GPU if no file is written.
-    page_array<index_type> i, j;           ///< half: pair p is (i[p], j[p])
-    page_array<std::uint64_t> offsets;     ///< full: row i is columns[offsets[i]] ...
-    page_array<index_type> columns;        ///< full
-    page_array<index_type> counts;         ///< count
-    neighbour_table table;                 ///< table
-    list_rows rows;                        ///< of one of several ranks
+    /// Writes the rows of the list or, of one of several ranks, those of the points that it has read. None if no file is
+    /// written: the list may be on a GPU, and is gone.
+    std::function<void(list_lines&)> write_rows;
     std::optional<index_type> table_width; ///< table
     /// whether a point has more neighbours than the table's width
     bool overflow = false;
@@ -59,9 +47,6 @@ namespace nearfield::app
     /// of the process; on a GPU, of its columns, grid, scratch memory and list
     std::uint64_t peak_memory = 0;
   };
-
-  /// How many of the neighbours of a point the rows have.
-  std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width);
 
   /// Fills the numbers that follow from `points`, `max_neighbours` and the pairs, counted both ways; the bytes are
   /// those of a list whose indices take `of_index` bytes.
@@ -84,5 +69,5 @@ namespace nearfield::app
   /// table, padded with empty fields. NPY is int64 of shape (pairs, 2); (points,) for counts; or
   /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1.
   void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
-                  search_result const& result);
+                  search_result const& result, bool has_header);
 }

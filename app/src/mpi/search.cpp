@@ -1,3 +1,4 @@
+#include "list_lines.hpp"
 #include "machine.hpp"
 #include "merged.hpp"
 #include "mpi/host_over.hpp"
@@ -9,12 +10,46 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace nearfield::app
 {
   namespace
   {
+    /// How many of the neighbours of a point the rows have.
+    std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width)
+    {
+      if (kind == list_kind::count) return 0;
+      return kind == list_kind::table ? std::min<std::uint64_t>(count, *width) : count;
+    }
+
+    /// Rows of points that follow each other in the file.
+    struct list_rows
+    {
+      list_kind kind;
+      std::optional<index_type> width;
+      std::uint64_t first; // the number of the first point
+      // neighbours of each point; in a half list, those of larger numbers
+      std::vector<std::uint64_t> counts = {};
+      // the numbers of the neighbours, ascending, row by row: as many as stored() says
+      std::vector<std::uint64_t> neighbours = {};
+
+      void operator()(list_lines& lines) const
+      {
+        std::span<std::uint64_t const> rest = neighbours;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+        {
+          auto const row = rest.first(stored(kind, counts[i], width));
+          if (kind == list_kind::half || kind == list_kind::full)
+            for (std::uint64_t const j : row) lines.pair(first + i, j);
+          else
+            lines.row(first + i, counts[i], row);
+          rest = rest.subspan(row.size());
+        }
+      }
+    };
+
     /// The rows of the points of this rank's part of the file. `counts` and `found` are those of own points, rows
     /// sorted, both ways. Collective.
     template <class T, int Dim>
@@ -57,7 +92,7 @@ namespace nearfield::app
       found = {};
       auto const arrived = all.exchange<std::uint64_t>(leaving, begin_of_rank).values;
 
-      list_rows home{.is_first = all.is_first(), .first = mine.first};
+      list_rows home{.kind = kind, .width = width, .first = mine.first};
       all.attempt(
           [&]
           {
@@ -157,8 +192,8 @@ namespace nearfield::app
         found = timed(all, result.fill_seconds, [&] { return search(to_csr{.sorted = true}); });
       running.reset();
       if (options.output)
-        result.rows = bring_home(all, mine, options.list, result.table_width, *cells,
-                                 counts.per_point, std::move(found));
+        result.write_rows = bring_home(all, mine, options.list, result.table_width, *cells,
+                                       counts.per_point, std::move(found));
       result.peak_memory = all.greatest(peak_memory());
       return result;
     }
