@@ -17,35 +17,26 @@ namespace nearfield::app
 {
   namespace
   {
-    /// How many of the neighbours of a point the rows have.
-    std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width)
-    {
-      if (kind == list_kind::count) return 0;
-      return kind == list_kind::table ? std::min<std::uint64_t>(count, *width) : count;
-    }
-
     /// Rows of points that follow each other in the file.
     struct list_rows
     {
       list_kind kind;
-      std::optional<index_type> width;
       std::uint64_t first; // the number of the first point
-      // neighbours of each point; in a half list, those of larger numbers
-      std::vector<std::uint64_t> counts = {};
-      // the numbers of the neighbours, ascending, row by row: as many as stored() says
-      std::vector<std::uint64_t> neighbours = {};
+      // of each row its point, its count, how many neighbours follow, and these, ascending; in a half list, those of
+      // larger numbers
+      nearfield::detail::page_vector<std::uint64_t> arrived;
+      std::vector<std::size_t> places = {}; // in `arrived`, of the row of each point
 
       void operator()(list_lines& lines) const
       {
-        std::span<std::uint64_t const> rest = neighbours;
-        for (std::size_t i = 0; i < counts.size(); ++i)
+        for (std::size_t i = 0; i < places.size(); ++i)
         {
-          auto const row = rest.first(stored(kind, counts[i], width));
-          if (kind == list_kind::half || kind == list_kind::full)
-            for (std::uint64_t const j : row) lines.pair(first + i, j);
+          std::uint64_t const* const row = &arrived[places[i]];
+          std::span const neighbours(row + 3, row[2]);
+          if (kind == list_kind::count || kind == list_kind::table)
+            lines.row(first + i, row[1], neighbours);
           else
-            lines.row(first + i, counts[i], row);
-          rest = rest.subspan(row.size());
+            for (std::uint64_t const j : neighbours) lines.pair(first + i, j);
         }
       }
     };
@@ -60,8 +51,7 @@ namespace nearfield::app
     {
       auto const numbers = cells.numbers();
       auto const first = all.gather(mine.first);
-      // rows on their way to the rank whose part of the file has the point: its number, its count, how many neighbours
-      // follow, and these
+      // rows on their way to the rank whose part of the file has the point
       std::vector<std::uint64_t> leaving;
       std::vector<std::size_t> begin_of_rank;
       all.attempt(
@@ -83,41 +73,22 @@ namespace nearfield::app
                   if (numbers[j] > numbers[p]) leaving.push_back(numbers[j]);
                 leaving[head + 1] = leaving.size() - head - 3;
               }
-              else if (auto const n = stored(kind, counts[p], width); n > 0)
-                for (index_type const j : found.row(p).first(n)) leaving.push_back(numbers[j]);
+              else if (kind != list_kind::count)
+                for (index_type const j :
+                     found.row(p).first(std::min(counts[p], width.value_or(counts[p]))))
+                  leaving.push_back(numbers[j]);
               leaving[head + 2] = leaving.size() - head - 3;
             }
             begin_of_rank.resize(static_cast<std::size_t>(all.size()) + 1, leaving.size());
           });
       found = {};
-      auto const arrived = all.exchange<std::uint64_t>(leaving, begin_of_rank).values;
-
-      list_rows home{.kind = kind, .width = width, .first = mine.first};
+      list_rows home{kind, mine.first, all.exchange<std::uint64_t>(leaving, begin_of_rank).values};
       all.attempt(
           [&]
           {
-            leaving = {};
-            home.counts.resize(mine.points.size());
-            std::vector<std::size_t> place(mine.points.size() + 1);
-            auto const each_row = [&](auto const& take)
-            {
-              for (std::size_t at = 0; at < arrived.size(); at += 3 + arrived[at + 2])
-                take(arrived[at] - mine.first, std::span(arrived).subspan(at + 3, arrived[at + 2]),
-                     arrived[at + 1]);
-            };
-            each_row(
-                [&](std::uint64_t i, auto const& row, std::uint64_t count)
-                {
-                  home.counts[i] = count;
-                  place[i + 1] = row.size();
-                });
-            std::partial_sum(place.begin(), place.end(), place.begin());
-            home.neighbours.resize(place.back());
-            each_row(
-                [&](std::uint64_t i, auto const& row, std::uint64_t) {
-                  std::ranges::copy(row, home.neighbours.begin() +
-                                             static_cast<std::ptrdiff_t>(place[i]));
-                });
+            home.places.resize(mine.points.size());
+            for (std::size_t at = 0; at < home.arrived.size(); at += 3 + home.arrived[at + 2])
+              home.places[home.arrived[at] - mine.first] = at;
           });
       return home;
     }
