@@ -66,17 +66,17 @@ namespace
   template <class K>
   void by_hand(benchmark::State& state, nf::isa which, baseline::outer_function kernel)
   {
-    time<K>(state, which,
-            [=](two_sets<K>& sets) {
-              kernel(n, sets.x().data(), sets.y().data(), sets.q().data(), sets.out.view().data());
-            });
+    time<K>(
+        state, which, [=](two_sets<K>& sets)
+        { kernel(n, sets.x().data(), sets.y().data(), sets.q().data(), sets.out.view().data()); });
   }
 
   template <class K>
   void ours(benchmark::State& state, nf::isa which)
   {
     time<K>(state, which,
-            [=](two_sets<K>& sets) {
+            [=](two_sets<K>& sets)
+            {
               nf::p2p_outer(nf::simd_backend{which}, K{}, sets.x(), sets.y(), sets.q(),
                             sets.out.view());
             });

@@ -114,8 +114,7 @@ namespace
     nf::soa<T const, 3> const in_order({sorted[0].data(), sorted[1].data(), sorted[2].data()}, n);
     nf::soa<T const, 1> const q_in_order({sorted[3].data()}, n);
     bench::check_sums(
-        state, bench::tolerance<T>(500), n,
-        [&](std::size_t i)
+        state, bench::tolerance<T>(500), n, [&](std::size_t i)
         { return bench::sum_of_tree(nf::one_over_r<3>{}, i, tree, in_order, q_in_order); },
         [&](int, std::size_t i) { return result[tree.target_order()[i]]; });
     for (std::size_t s = 0; s < sums.size(); ++s)

@@ -98,8 +98,7 @@ namespace bench
       std::printf("SKIPPED: %s\n", problem.c_str());
       return 77;
     }
-    bool const told = std::any_of(argv, argv + argc,
-                                  [](std::string_view argument)
+    bool const told = std::any_of(argv, argv + argc, [](std::string_view argument)
                                   { return argument.starts_with("--benchmark_context="); });
     if (!told) add_context();
     benchmark::AddCustomContext("compilers", NEARFIELD_COMPILERS);

@@ -168,8 +168,7 @@ namespace
     auto const sorted_x = nf::gather(host_tree.target_order(), points.positions());
     auto const sorted_q = nf::gather(host_tree.target_order(), points.charges());
     bench::check_sums(
-        state, bench::tolerance<T>(500), n,
-        [&](std::size_t i)
+        state, bench::tolerance<T>(500), n, [&](std::size_t i)
         { return bench::sum_of_tree(k, i, host_tree, sorted_x.view(), sorted_q.view()); },
         [&](int, std::size_t i) { return result.data[host_tree.target_order()[i]]; });
   }

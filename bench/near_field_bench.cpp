@@ -125,10 +125,8 @@ namespace
       for (int n = 4; n <= largest; n *= 2) row->Arg(n);
       row->Unit(benchmark::kMillisecond);
     };
-    rows(
-        "one_sided", [=](auto& state) { run<K, T>(state, which, false); }, 64);
-    rows(
-        "mutual", [=](auto& state) { run<K, T>(state, which, true); }, 64);
+    rows("one_sided", [=](auto& state) { run<K, T>(state, which, false); }, 64);
+    rows("mutual", [=](auto& state) { run<K, T>(state, which, true); }, 64);
     if (auto const* const table = baselines_of(which))
     {
       constexpr int output = K::n_out == 1 ? 0 : 1;
@@ -141,9 +139,8 @@ namespace
           "seed_loop",
           [=](auto& state) { run_baseline<K, T>(state, which, kernels.loop[output], false); }, 16);
       rows(
-          "seed_loop_mutual",
-          [=](auto& state) { run_baseline<K, T>(state, which, kernels.mutual_loop[output], true); },
-          16);
+          "seed_loop_mutual", [=](auto& state)
+          { run_baseline<K, T>(state, which, kernels.mutual_loop[output], true); }, 16);
       rows(
           "seed_xsimd",
           [=](auto& state) { run_baseline<K, T>(state, which, kernels.simd[output], false); }, 16);

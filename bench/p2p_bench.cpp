@@ -26,8 +26,7 @@ namespace
     bench::report<K, T>(state, static_cast<double>(n) * static_cast<double>(n - 1),
                         bench::one_core(which), mutual);
     bench::check_sums(
-        state, tolerance, n,
-        [&](std::size_t i)
+        state, tolerance, n, [&](std::size_t i)
         { return bench::sum_of_box(K{}, i, points.positions(), points.charges()); },
         [&](int o, std::size_t i) { return out.columns[o][i]; });
   }

@@ -99,7 +99,8 @@ namespace bench
         nf::device_columns<T, K::n_out> out(p.size());
         auto const form = IsMutual ? nf::pair_form::mutual : nf::pair_form::one_sided;
         print_cell<K, T>(p.pairs(), IsMutual,
-                         [&] {
+                         [&]
+                         {
                            nf::near_field(nf::cuda, k, p.list(IsMutual), p.x(), q.view(),
                                           out.view(), {.form = form});
                          });

@@ -51,8 +51,7 @@ namespace bench
         written = 2. * sizeof(int) * double(pairs.size);
       };
       // the result belongs to the caller: freeing it is not timed
-      time_search(
-          state, c, clouds, find, [&] { return pairs.size; }, [&] { pairs = {}; });
+      time_search(state, c, clouds, find, [&] { return pairs.size; }, [&] { pairs = {}; });
       report_bound(state, search_bound<T>(gpu(), 3, c.n, written));
       state.counters["peak_bytes"] = static_cast<double>(pairs.peak_bytes);
     }

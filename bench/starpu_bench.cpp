@@ -97,8 +97,7 @@ namespace
                                       std::as_const(q).view());
     };
     for (auto const* const found : {&serial_out, &out})
-      bench::check_sums(state, bench::tolerance<T>(), n, sum_of,
-                        [&](int o, std::size_t i)
+      bench::check_sums(state, bench::tolerance<T>(), n, sum_of, [&](int o, std::size_t i)
                         { return found->columns[o][tree.target_order()[i]]; });
     double const serial = median(serial_times), parallel = median(step_times);
     int const workers = starpu().n_workers();

@@ -71,7 +71,8 @@ namespace
     std::vector<double> times;
     for (int i = 0; i < 7; ++i)
       times.push_back(event_seconds(
-          [&] {
+          [&]
+          {
             nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view(), {.form = form});
           }));
     return median(times);

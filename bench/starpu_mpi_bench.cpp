@@ -206,8 +206,7 @@ namespace
     nf::starpu_mpi::distribution_options const how{.gpu = starpu.first_gpu()};
     using tree = nf::starpu_mpi::distributed_tree<T, 3>;
     for (int i = 0; i <= with.repetitions / 3; ++i)
-      rows.time("cut", 1, false,
-                [&]
+      rows.time("cut", 1, false, [&]
                 { tree const again(where, MPI_COMM_WORLD, mine.positions(), all.tree(), how); });
     tree const cut(where, MPI_COMM_WORLD, mine.positions(), all.tree(), how);
     double const pairs = total(static_cast<double>(cut.interaction_count()));

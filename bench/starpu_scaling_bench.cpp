@@ -75,8 +75,7 @@ namespace
     state.counters["workers"] = starpu.n_workers();
     box.hout.clear(); // StarPU updates the array
     bench::check_sums(
-        state, bench::tolerance<T>(), n_points,
-        [&](std::size_t i)
+        state, bench::tolerance<T>(), n_points, [&](std::size_t i)
         { return bench::sum_of_box(K{}, i, points.positions(), points.charges()); },
         [&](int, std::size_t i)
         { return double(box.out[i]) / static_cast<double>(state.iterations()); });

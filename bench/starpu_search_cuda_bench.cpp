@@ -71,7 +71,7 @@ namespace
       all.push_back(search());
       state.SetIterationTime(all.back().filled);
     }
-    auto const report = [&](char const* name, double found::*which)
+    auto const report = [&](char const* name, double found::* which)
     {
       std::vector<double> seconds;
       for (found const& one : all) seconds.push_back(one.*which);

@@ -45,7 +45,8 @@ namespace nearfield::app
       {
         result.tree_seconds =
             quickest(1,
-                     [&] {
+                     [&]
+                     {
                        profiled("tree", [&]
                                 { describe(on.cut(), on.size(), sources, on.leaves(), result); });
                      });
@@ -160,8 +161,7 @@ namespace nearfield::app
       return options.step;
     check_interaction(options.interaction, of.points.dim);
     double const seconds =
-        with_types(options.precision, of.points.dim,
-                   [&]<class T, int Dim>()
+        with_types(options.precision, of.points.dim, [&]<class T, int Dim>()
                    { return seconds_of_step<T, Dim>(of, options.interaction, cut, options.step); });
     return where_it_is_faster(options.step, seconds, options.motion->steps + 1);
   }
@@ -175,8 +175,7 @@ namespace nearfield::app
                      cut_options const& cut)
   {
     check_interaction(options.interaction, targets.points.dim);
-    return with_types(options.precision, targets.points.dim,
-                      [&]<class T, int Dim>()
+    return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return detail::compute_in<T, Dim>(options, step, targets, sources, cut); });
   }
 }

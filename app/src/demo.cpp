@@ -260,8 +260,7 @@ namespace nearfield::app
     auto const searches = search_demo(input);
     show_progress("  drawing ...");
     write_files(options.folder, input, leaves, std::move(outputs), rows, searches);
-    return passed(searches) && std::all_of(rows.begin(), rows.end(),
-                                           [](demo_row const& r)
+    return passed(searches) && std::all_of(rows.begin(), rows.end(), [](demo_row const& r)
                                            { return !r.skipped.empty() || r.check.passed(); })
                ? success
                : check_failed;

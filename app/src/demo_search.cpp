@@ -137,8 +137,7 @@ namespace nearfield::app
 
   bool passed(std::vector<demo_search_row> const& rows)
   {
-    return std::all_of(rows.begin(), rows.end(),
-                       [](demo_search_row const& row)
+    return std::all_of(rows.begin(), rows.end(), [](demo_search_row const& row)
                        { return !row.skipped.empty() || row.same_pairs; });
   }
 }

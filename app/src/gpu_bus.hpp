@@ -30,16 +30,16 @@ namespace nearfield::app
       std::mutex mutex;
       std::vector<nearfield::detail::staged_column> columns;
       for (std::size_t c = 0; c < from.size(); ++c)
-        columns.push_back({to[c], from[c].size(), sizeof(T),
-                           [&, c](void* piece, std::size_t first, std::size_t n)
-                           {
-                             auto const found = round_values(
-                                 std::span<double const>(from[c]).subspan(first, n),
-                                 origin.empty() ? 0 : origin[c], centre.empty() ? 0 : centre[c],
-                                 static_cast<T*>(piece));
-                             std::lock_guard const lock(mutex);
-                             ranges[c].add(found);
-                           }});
+        columns.push_back(
+            {to[c], from[c].size(), sizeof(T), [&, c](void* piece, std::size_t first, std::size_t n)
+             {
+               auto const found =
+                   round_values(std::span<double const>(from[c]).subspan(first, n),
+                                origin.empty() ? 0 : origin[c], centre.empty() ? 0 : centre[c],
+                                static_cast<T*>(piece));
+               std::lock_guard const lock(mutex);
+               ranges[c].add(found);
+             }});
       staging_->upload(threads_, columns, nullptr);
       return ranges;
     }

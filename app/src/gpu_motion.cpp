@@ -187,7 +187,8 @@ namespace nearfield::app
                                           std::vector<double> factors)
   {
     return with_types(options.precision, of.points.dim,
-                      [&]<class T, int Dim>() -> std::unique_ptr<motion> {
+                      [&]<class T, int Dim>() -> std::unique_ptr<motion>
+                      {
                         return std::make_unique<gpu_motion<T, Dim>>(options, step, of, cut,
                                                                     std::move(factors));
                       });

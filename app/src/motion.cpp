@@ -70,11 +70,9 @@ namespace nearfield::app
     auto tasks = std::move(report_.step.tasks);
     for (auto const& of_worker : field.step.tasks)
     {
-      auto const same = std::find_if(tasks.begin(), tasks.end(),
-                                     [&](worker_tasks const& t) {
-                                       return t.worker == of_worker.worker &&
-                                              t.implementation == of_worker.implementation;
-                                     });
+      auto const same = std::find_if(
+          tasks.begin(), tasks.end(), [&](worker_tasks const& t)
+          { return t.worker == of_worker.worker && t.implementation == of_worker.implementation; });
       if (same == tasks.end())
         tasks.push_back(of_worker);
       else

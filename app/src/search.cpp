@@ -92,10 +92,9 @@ namespace nearfield::app
     if (all.is_first()) print_summary(options, from.points.dim, result);
     output_files files(all);
     if (options.output)
-      files.write_in_order(*options.output,
-                           [&](byte_sink const& put) {
-                             write_list(put, *options.output, options.list, result, all.is_first());
-                           });
+      files.write_in_order(
+          *options.output, [&](byte_sink const& put)
+          { write_list(put, *options.output, options.list, result, all.is_first()); });
     files.write(options.json,
                 [&] { return json_of(options, from.points.dim, taken, result, read_seconds); });
     files.commit("written       ");

@@ -52,9 +52,7 @@ namespace nearfield::app
       // counts per point that exceed the limit are not allocated
       bool const fits = !only_counts || result.points * sizeof(index_type) <= limit();
       pair_counts counts = fetch(timed("count", result.count_seconds,
-                                       [&] {
-                                         return search(count_pairs{pairs::full, fits});
-                                       }));
+                                       [&] { return search(count_pairs{pairs::full, fits}); }));
       if (!counts.per_point.empty())
         result.max_neighbours = *std::max_element(counts.per_point.begin(), counts.per_point.end());
       set_sizes(options, counts.total, sizeof(index_type), result);
@@ -107,9 +105,9 @@ namespace nearfield::app
     void search_on_cpu(soa<T const, Dim> const& x, search_options const& options,
                        search_result& result)
     {
-      auto const cells = timed(
-          "grid", result.grid_seconds,
-          [&] { return cell_list<T, Dim>(x, options.radius, grid_options<T, Dim>(options)); });
+      auto const cells =
+          timed("grid", result.grid_seconds, [&]
+                { return cell_list<T, Dim>(x, options.radius, grid_options<T, Dim>(options)); });
       auto const fetch = [](auto list)
       {
         return list;

@@ -11,7 +11,7 @@ namespace nearfield::app
   {
     constexpr std::array signals{SIGINT, SIGTERM};
     struct sigaction before[signals.size()];
-    volatile std::sig_atomic_t caught = 0;
+    std::sig_atomic_t volatile caught = 0;
 
     // async-signal-safe
     void restore()

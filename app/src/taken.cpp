@@ -36,8 +36,8 @@ namespace nearfield::app
     // Whether they are the same but for the digits that a file may not have.
     bool are_equal(std::vector<double> const& a, std::vector<double> const& b)
     {
-      return std::ranges::equal(
-          a, b, [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(x); });
+      return std::ranges::equal(a, b, [](double x, double y)
+                                { return std::abs(x - y) <= 1e-9 * std::abs(x); });
     }
 
     // Why the vectors of a box do not lie along x, y and z.

@@ -107,8 +107,7 @@ namespace nearfield::app
                      bool counts_groups)
   {
     check_interaction(options.interaction, targets.points.dim);
-    return with_types(options.precision, targets.points.dim,
-                      [&]<class T, int Dim>()
+    return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return tune_in<T, Dim>(options, targets, sources, box, counts_groups); });
   }
 

@@ -71,8 +71,7 @@ int main()
             << ", by the interaction " << from_interaction[0] << "\n";
 
   // the first function adds a pair to a partial sum, the second adds up partial sums
-  nf::reduce const energy{0.0,
-                          [](double& sum, nf::index_type, nf::index_type, double r2)
+  nf::reduce const energy{0.0, [](double& sum, nf::index_type, nf::index_type, double r2)
                           { sum += (0.25 - r2) * (0.25 - r2); },
                           [](double& sum, double part)
                           {

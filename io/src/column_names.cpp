@@ -214,9 +214,8 @@ namespace nearfield::detail::io
   {
     auto const words = fields_in(comment, delimiter_of(comment));
     if (std::any_of(words.begin(), words.end(), is_prose)) return false;
-    auto const known =
-        std::count_if(words.begin(), words.end(),
-                      [](auto word) { return !known_name(word).empty() || is_label(word); });
+    auto const known = std::count_if(words.begin(), words.end(), [](auto word)
+                                     { return !known_name(word).empty() || is_label(word); });
     return known > 1 || (known == 1 && words.size() == n);
   }
 

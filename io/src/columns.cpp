@@ -137,9 +137,8 @@ namespace nearfield
           if (!rows.next(row)) return;
         } while (!is_row(row));
         auto const below = fields_in(trimmed(row), delimiter_of(row));
-        bool const are_whole =
-            std::all_of(below.begin(), below.end(),
-                        [](auto field) { return integer_in(unquoted(field)).has_value(); });
+        bool const are_whole = std::all_of(below.begin(), below.end(), [](auto field)
+                                           { return integer_in(unquoted(field)).has_value(); });
         if (fields_.size() > 1 && !are_whole)
           where().fail("0 to " + std::to_string(fields_.size() - 1) +
                            " in a row, which may be names",

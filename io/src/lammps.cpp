@@ -279,9 +279,9 @@ namespace nearfield
                    : "the end of the file after " + count_of(points_.size(), "atom"),
                "the " + count_of(*announced_, "atom") + " of the header");
         std::sort(ids_.begin(), ids_.end());
-        auto const first = std::adjacent_find(ids_.begin(), ids_.end(),
-                                              [](auto const& a, auto const& b)
-                                              { return a.number == b.number && a.number != 0; });
+        auto const first =
+            std::adjacent_find(ids_.begin(), ids_.end(), [](auto const& a, auto const& b)
+                               { return a.number == b.number && a.number != 0; });
         if (first != ids_.end())
           fail_at_line(name_, (first + 1)->line,
                        "atom id " + std::to_string(first->number) + ", already used on line " +

@@ -179,11 +179,9 @@ namespace nearfield
     template <std::size_t n>
     std::array<double, n> numbers(char const* key, std::string_view text, place const& where)
     {
-      return values<double, n>(key, text, count_of(n, "finite number"), where,
-                               [](std::string_view word, double& value) {
-                                 return parse_number(word, value) == number_status::good &&
-                                        std::isfinite(value);
-                               });
+      return values<double, n>(
+          key, text, count_of(n, "finite number"), where, [](std::string_view word, double& value)
+          { return parse_number(word, value) == number_status::good && std::isfinite(value); });
     }
 
     std::array<bool, 3> truths(std::string_view text, place const& where)

@@ -248,8 +248,8 @@ namespace nearfield::starpu::detail
   /// Columns of the caller to pieces.
   template <class T>
   void step<T>::submit_pieces(std::vector<pinned_columns_argument<T>>& pinned,
-                              handle caller_piece<T>::*data,
-                              collect_argument<T> caller_piece<T>::*collect)
+                              handle caller_piece<T>::* data,
+                              collect_argument<T> caller_piece<T>::* collect)
   {
     if (!pinned.empty()) return submit_pinned(pinned, data, STARPU_W);
     for (caller_piece<T>& one : parts_->pieces.all)
@@ -259,7 +259,7 @@ namespace nearfield::starpu::detail
   /// All pieces of a GPU at once: it starts each copy after the other without a task between them.
   template <class T>
   void step<T>::submit_pinned(std::vector<pinned_columns_argument<T>>& of_gpus,
-                              handle caller_piece<T>::*data, starpu_data_access_mode mode)
+                              handle caller_piece<T>::* data, starpu_data_access_mode mode)
   {
     for (pinned_columns_argument<T>& what : of_gpus)
     {
@@ -275,7 +275,7 @@ namespace nearfield::starpu::detail
   /// From pieces of the caller's columns to the data of chunks, or back from those of groups.
   template <class T>
   void step<T>::submit_caller_rows(std::vector<caller_rows_argument>& of_gpus,
-                                   handle caller_piece<T>::*pieces)
+                                   handle caller_piece<T>::* pieces)
   {
     auto const& all = parts_->pieces.all;
     for (caller_rows_argument& what : of_gpus)

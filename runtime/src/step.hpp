@@ -64,12 +64,12 @@ namespace nearfield::starpu::detail
     void submit_copies(copies& what, starpu_data_handle_t to, backend on, int worker = -1);
     void submit_list(step_list& what);
     void submit_pieces(std::vector<pinned_columns_argument<T>>& pinned,
-                       handle caller_piece<T>::*data,
-                       collect_argument<T> caller_piece<T>::*collect);
+                       handle caller_piece<T>::* data,
+                       collect_argument<T> caller_piece<T>::* collect);
     void submit_pinned(std::vector<pinned_columns_argument<T>>& of_gpus,
-                       handle caller_piece<T>::*data, starpu_data_access_mode mode);
+                       handle caller_piece<T>::* data, starpu_data_access_mode mode);
     void submit_caller_rows(std::vector<caller_rows_argument>& of_gpus,
-                            handle caller_piece<T>::*pieces);
+                            handle caller_piece<T>::* pieces);
     void submit_p2p(list_codelets const& codelets, nearfield::detail::group_plan const& of,
                     step_group<T>& to, step_list const& list, p2p_argument& argument, bool has_halo,
                     int priority, int worker);

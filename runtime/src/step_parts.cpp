@@ -364,7 +364,8 @@ namespace nearfield::starpu::detail
     if (r != rank) one.out_received = data_of<T>(n_out() * outputs.sent.size());
     // what one rank sends comes in the order of own points
     for_each_interval(outputs.received, plan.targets,
-                      [&](std::size_t g, std::size_t begin, std::size_t end) {
+                      [&](std::size_t g, std::size_t begin, std::size_t end)
+                      {
                         one.to_caller.add(groups[g].out, one.received_targets, begin, end,
                                           plan.targets[g].begin);
                       });
@@ -389,8 +390,7 @@ namespace nearfield::starpu::detail
             first = end;
           });
     };
-    in_parts(outputs, plan.targets,
-             [&](shared_rows const& part)
+    in_parts(outputs, plan.targets, [&](shared_rows const& part)
              { make_peer(rank, has_one_set ? part : shared_rows{}, part, accumulate); });
     if (has_one_set) return;
     in_parts(inputs, plan.source_chunks,

@@ -44,8 +44,11 @@ namespace nearfield::starpu::detail
     void set_owner(std::shared_ptr<monitor> owner);
     /// A copy, which lives as long as the task.
     template <class Argument>
-    requires std::is_trivially_copyable_v<Argument>
-    void set_argument_copy(Argument const& argument) { copy_argument(&argument, sizeof(argument)); }
+      requires std::is_trivially_copyable_v<Argument>
+    void set_argument_copy(Argument const& argument)
+    {
+      copy_argument(&argument, sizeof(argument));
+    }
 
     /// Throws nearfield::error if no worker, or not the one in the options, can run the task, and if there is no memory
     /// for many buffers.

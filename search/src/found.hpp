@@ -12,7 +12,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class L, int Content>
   inline constexpr int step_registers = Content == 0 ? L::index_registers : 1;
   template <class L, int Content>
-  inline constexpr int step_width = step_registers<L, Content>* L::width;
+  inline constexpr int step_width = step_registers<L, Content> * L::width;
 
   /// Counts, or stores, what a block of B targets finds.
   template <class L, int Dim, int B, int Content>

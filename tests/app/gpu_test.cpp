@@ -105,12 +105,11 @@ TEST(on_a_gpu, auto_takes_all_devices_and_the_cpu_back_ends_none)
 #else
   EXPECT_EQ(all.at("gpus"), "1");
 #endif
-  for (std::vector<std::string> const& options : {
-         std::vector<std::string>{"--workers", "0"}, {"--backend", "simd"}, {"--backend", "scalar"},
+  for (std::vector<std::string> const& options : {std::vector<std::string>{"--workers", "0"},
+                                                  {"--backend", "simd"},
+                                                  {"--backend", "scalar"},
 #if NEARFIELD_APP_HAS_GPU_TASKS
-         {
-           "--gpus", "0"
-         }
+                                                  {"--gpus", "0"}
 #endif
        })
   {

@@ -19,18 +19,15 @@ namespace nearfield::test
     using view_of = decltype(std::declval<Owner&>().view());
 
     template <class Array>
-    constexpr bool is_deep = std::is_same_v<data_of<Array>, double*>&&
-        std::is_same_v<data_of<Array const>, double const*>;
+    constexpr bool is_deep = std::is_same_v<data_of<Array>, double*> &&
+                             std::is_same_v<data_of<Array const>, double const*>;
     template <class Columns>
-    constexpr bool gives_views = std::is_same_v<view_of<Columns>, soa<double, 3>>&&
-        std::is_same_v<view_of<Columns const>, soa<double const, 3>>;
+    constexpr bool gives_views = std::is_same_v<view_of<Columns>, soa<double, 3>> &&
+                                 std::is_same_v<view_of<Columns const>, soa<double const, 3>>;
 
     // a search frees memory of the cells, and makes the order inside them
     template <class Cells>
-    concept is_searched_on_gpus = requires(Cells& cells)
-    {
-      radius_search(cuda, cells, to_coo{});
-    };
+    concept is_searched_on_gpus = requires(Cells& cells) { radius_search(cuda, cells, to_coo{}); };
   }
 
   TEST(const_owners, give_pointers_and_views_to_const)

@@ -175,9 +175,8 @@ namespace nearfield::test
           to.scale[o][i] += more.scale[o][i];
         }
     };
-    auto there =
-        reference(k, x.view(), x.view(), q.view(),
-                  [&](std::size_t i, std::size_t j) { return i != j && box_of(i) == box_of(j); });
+    auto there = reference(k, x.view(), x.view(), q.view(), [&](std::size_t i, std::size_t j)
+                           { return i != j && box_of(i) == box_of(j); });
     auto both = there;
     for (index_type r = 0; r < ranges.size(); ++r)
     {

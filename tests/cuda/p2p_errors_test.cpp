@@ -45,25 +45,15 @@ namespace nearfield::test
 
   TEST_F(cuda_errors, name_the_view_of_another_size)
   {
+    EXPECT_THAT([&] { p2p_inner(cuda, k, soa{x, y}, soa{four}, soa{out}); },
+                complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
+    EXPECT_THAT([&] { p2p_inner_mutual(cuda, k, soa{x, y}, soa{q}, soa{out4}); },
+                complains_of("p2p_inner_mutual", "out has 4", "expected 3"));
+    EXPECT_THAT([&] { p2p_outer(cuda, k, soa{x, y}, soa{four, four}, soa{q}, soa{out}); },
+                complains_of("p2p_outer", "q has 3", "expected 4"));
     EXPECT_THAT(
-        [&] {
-          p2p_inner(cuda, k, soa{x, y}, soa{four}, soa{out});
-        },
-        complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner_mutual(cuda, k, soa{x, y}, soa{q}, soa{out4});
-        },
-        complains_of("p2p_inner_mutual", "out has 4", "expected 3"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer(cuda, k, soa{x, y}, soa{four, four}, soa{q}, soa{out});
-        },
-        complains_of("p2p_outer", "q has 3", "expected 4"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out4});
-        },
+        [&]
+        { p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out4}); },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
   }
 
@@ -72,15 +62,11 @@ namespace nearfield::test
     soa<double const, 2> const null{std::array<double const*, 2>{x.data(), nullptr}, 3};
     EXPECT_THAT([&] { p2p_inner(cuda, k, null, soa{q}, soa{out}); },
                 complains_of("p2p_inner", "x", "column 1 is null", "give a column of 3"));
+    EXPECT_THAT([&] { p2p_inner(cuda, k, soa{x, y}, soa{out}, soa{out}); },
+                complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
     EXPECT_THAT(
-        [&] {
-          p2p_inner(cuda, k, soa{x, y}, soa{out}, soa{out});
-        },
-        complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out});
-        },
+        [&]
+        { p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out}); },
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));
   }
 
@@ -93,14 +79,10 @@ namespace nearfield::test
     inputs const one_q({qs, 1}, 3), two_q(qs, 3);
     outputs const two_out(outs, 3), one_out(other_out, 3);
     EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, one_q, two_q, two_out, one_out);
-        },
+        [&] { p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, one_q, two_q, two_out, one_out); },
         complains_of("p2p_outer_mutual", "2 right-hand sides in y_q and 1 in x_q"));
     EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, two_q, two_q, two_out, one_out);
-        },
+        [&] { p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, two_q, two_q, two_out, one_out); },
         complains_of("one_over_r", "2 columns of inputs and 1 of outputs"));
   }
 
@@ -117,16 +99,13 @@ namespace nearfield::test
     EXPECT_THAT(list_of(offsets, shifted), complains_of("cuda_list", "[1, 3)", "shift 1 of 0"));
     EXPECT_THAT(list_of(offsets, elsewhere), complains_of("cuda_list", "[1, 3)", "set 2"));
     EXPECT_THAT(
-        [&] {
-          cuda_list(cuda, {offsets}, {own, list_offsets, before, {}}, 3, pair_form::mutual);
-        },
+        [&] { cuda_list(cuda, {offsets}, {own, list_offsets, before, {}}, 3, pair_form::mutual); },
         complains_of("cuda_list", "box 0", "half_interactions"));
     std::vector<interaction_list::range> const swapped{{.begin = 1, .end = 3},
                                                        {.begin = 0, .end = 1}};
     EXPECT_THAT(
-        [&] {
-          cuda_list(cuda, {offsets}, {swapped, list_offsets, ranges, {}}, 3, pair_form::mutual);
-        },
+        [&]
+        { cuda_list(cuda, {offsets}, {swapped, list_offsets, ranges, {}}, 3, pair_form::mutual); },
         complains_of("cuda_list", "box 0", "own range", "list of one set"));
   }
 
@@ -135,20 +114,13 @@ namespace nearfield::test
     if (!gpus().empty()) GTEST_SKIP() << "there is one";
     char const* const remedy = built_with_cuda() ? "failed" : "-DNEARFIELD_ENABLE_CUDA=ON";
     EXPECT_THAT([&] { p2p_inner(cuda, k, soa{x, y}, soa{q}, soa{out}); }, complains_of(remedy));
+    EXPECT_THAT([&] { p2p_inner_mutual(cuda, k, soa{x, y}, soa{q}, soa{out}); },
+                complains_of(remedy));
+    EXPECT_THAT([&] { p2p_outer(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{out}); },
+                complains_of(remedy));
     EXPECT_THAT(
-        [&] {
-          p2p_inner_mutual(cuda, k, soa{x, y}, soa{q}, soa{out});
-        },
-        complains_of(remedy));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{out});
-        },
-        complains_of(remedy));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{other});
-        },
+        [&]
+        { p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{other}); },
         complains_of(remedy));
     EXPECT_THAT(list_of(offsets, ranges), complains_of(remedy));
     EXPECT_THAT([&] { device_array<double>(5); }, complains_of(remedy));

@@ -62,11 +62,11 @@ namespace nearfield::test
       expect("one-sided", of_one,
              [&](view const& out) { near_field(cuda, k, one, on_x.view(), on_q.view(), out); });
       expect("mutual", of_one,
-             [&](view const& out) {
+             [&](view const& out)
+             {
                near_field(cuda, k, one, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
              });
-      expect("two sets", of_two,
-             [&](view const& out)
+      expect("two sets", of_two, [&](view const& out)
              { near_field(cuda, k, two, on_x.view(), on_y.view(), on_y_q.view(), out); });
 
       // the same list, from the host
@@ -225,14 +225,14 @@ namespace nearfield::test
       auto const tree = build_tree(cuda, on_x.view(), options);
       auto const expected = build_tree(x.view(), options);
       expect_equal_outputs<double, 5>(
-          n,
-          [&](soa<double, 5> const& out)
+          n, [&](soa<double, 5> const& out)
           { near_field(cuda, k, tree, on_x.view(), on_q.view(), out); },
           [&](soa<double, 5> const& out)
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
       expect_equal_outputs<double, 5>(
           n,
-          [&](soa<double, 5> const& out) {
+          [&](soa<double, 5> const& out)
+          {
             near_field(cuda, k, tree, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
           },
           [&](soa<double, 5> const& out)

@@ -38,20 +38,17 @@ namespace nearfield::test
       auto const host_two = build_tree(x.view(), y.view(), how);
       using out_view = soa<T, K::n_out>;
       expect_equal_outputs<T, K::n_out>(
-          x.size(),
-          [&](out_view const& out)
+          x.size(), [&](out_view const& out)
           { near_field(cuda, k, one, on_x.view(), on_q.view(), out, options); },
           [&](out_view const& out)
           { near_field(scalar, k, host_one, x.view(), q.view(), out, options); });
       expect_equal_outputs<T, K::n_out>(
-          x.size(),
-          [&](out_view const& out)
+          x.size(), [&](out_view const& out)
           { near_field(cuda, k, one, on_x.view(), on_q.view(), out, in_mutual_form(options)); },
           [&](out_view const& out)
           { near_field(scalar, k, host_one, x.view(), q.view(), out, in_mutual_form(options)); });
       expect_equal_outputs<T, K::n_out>(
-          x.size(),
-          [&](out_view const& out)
+          x.size(), [&](out_view const& out)
           { near_field(cuda, k, two, on_x.view(), on_y.view(), on_y_q.view(), out, options); },
           [&](out_view const& out)
           { near_field(scalar, k, host_two, x.view(), y.view(), y_q.view(), out, options); });
@@ -235,14 +232,14 @@ namespace nearfield::test
       auto const tree = build_tree(cuda, on_x.view(), how);
       auto const expected = build_tree(x.view(), how);
       expect_equal_outputs<double, 5>(
-          n,
-          [&](soa<double, 5> const& out)
+          n, [&](soa<double, 5> const& out)
           { near_field(cuda, k, tree, on_x.view(), on_q.view(), out); },
           [&](soa<double, 5> const& out)
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
       expect_equal_outputs<double, 5>(
           n,
-          [&](soa<double, 5> const& out) {
+          [&](soa<double, 5> const& out)
+          {
             near_field(cuda, k, tree, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
           },
           [&](soa<double, 5> const& out)

@@ -186,10 +186,7 @@ TEST(gzip, of_another_format_is_refused_as_that)
               testing::HasSubstr("found a dump of LAMMPS"));
   std::filesystem::rename(folder / "a.csv.gz", folder / "b.csv");
   compress(folder / "b.csv");
-  EXPECT_THAT(message_of(
-                  [&] {
-                    read_points(folder / "b.csv.gz", {.part = {{0, 1}}});
-                  }),
+  EXPECT_THAT(message_of([&] { read_points(folder / "b.csv.gz", {.part = {{0, 1}}}); }),
               testing::HasSubstr("compressed twice"));
 }
 

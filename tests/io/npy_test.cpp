@@ -277,10 +277,7 @@ TEST(npy_points, parts_are_those_of_the_whole)
     put(4, 2);
     write_text(path, array(dictionary("<f8", is_column_major, "(11, 3)"), values));
     for (std::uint64_t const count : {1, 2})
-      EXPECT_THAT(message_of(
-                      [&] {
-                        (void)read_points(path, {.part = {{0, count}}});
-                      }),
+      EXPECT_THAT(message_of([&] { (void)read_points(path, {.part = {{0, count}}}); }),
                   testing::HasSubstr("found nan for z of point 4"));
   }
 }

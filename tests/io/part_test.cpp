@@ -231,17 +231,11 @@ namespace
   {
     temporary_folder const folder;
     write_text(folder / "a.csv", "1,2,3\n");
-    EXPECT_THAT(message_of(
-                    [&] {
-                      (void)read_points(folder / "a.csv", {.part = {{2, 2}}});
-                    }),
+    EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.csv", {.part = {{2, 2}}}); }),
                 testing::HasSubstr("read_options.part: found part 2 of 2"));
     ASSERT_EQ(::mkfifo((folder / "b.csv").c_str(), 0600), 0);
     int const kept_open = ::open((folder / "b.csv").c_str(), O_RDWR); // else opening waits
-    EXPECT_THAT(message_of(
-                    [&] {
-                      (void)read_points(folder / "b.csv", {.part = {{0, 2}}});
-                    }),
+    EXPECT_THAT(message_of([&] { (void)read_points(folder / "b.csv", {.part = {{0, 2}}}); }),
                 testing::HasSubstr("found a pipe"));
     ::close(kept_open);
   }

@@ -45,57 +45,37 @@ TEST_P(wrong_point_set, is_named)
 
 INSTANTIATE_TEST_SUITE_P(
     point_set, wrong_point_set,
-    testing::Values(mistake{"dim", [](point_set& p) { p.dim = 4; }, "point_set.dim: found 4"},
-                    mistake{"positions", [](point_set& p) { p.dim = 2; },
-                            "point_set.positions: found 3"},
-                    mistake{"length", [](point_set& p) { p.inputs[0].pop_back(); },
-                            "point_set.inputs[0]: found 4"},
-                    mistake{"nan", [](point_set& p) { p.positions[1][3] = std::nan(""); },
-                            "point_set.positions[1]: found nan at point 3"},
-                    mistake{"velocities",
-                            [](point_set& p) {
-                              p.velocities = {{1}, {2}};
-                            },
-                            "point_set.velocities: found 2 columns, expected dim = 3, or none"},
-                    mistake{"velocity_inf",
-                            [](point_set& p)
-                            {
-                              p.velocities = p.positions;
-                              p.velocities[2][4] = HUGE_VAL;
-                            },
-                            "point_set.velocities[2]: found inf at point 4"},
-                    mistake{"masses",
-                            [](point_set& p) {
-                              p.masses = {1, 2};
-                            },
-                            "point_set.masses[0]: found 2"},
-                    mistake{"inf", [](point_set& p) { p.masses.assign(p.size(), HUGE_VAL); },
-                            "point_set.masses[0]: found inf at point 0"},
-                    mistake{"names",
-                            [](point_set& p) {
-                              p.output_names = {"a", "b"};
-                            },
-                            "point_set.output_names: found 2"},
-                    mistake{"centre",
-                            [](point_set& p) {
-                              p.box = point_set::bounding_box{{0, 0}, 1};
-                            },
-                            "point_set.box.centre: found 2"},
-                    mistake{"centre_nan",
-                            [](point_set& p) {
-                              p.box = point_set::bounding_box{{0, 0, std::nan("")}, 1};
-                            },
-                            "point_set.box.centre: found nan"},
-                    mistake{"half_width_inf",
-                            [](point_set& p) {
-                              p.box = point_set::bounding_box{{0, 0, 0}, HUGE_VAL};
-                            },
-                            "point_set.box.half_width: found inf"},
-                    mistake{"half_width",
-                            [](point_set& p) {
-                              p.box = point_set::bounding_box{{0, 0, 0}, 0};
-                            },
-                            "point_set.box.half_width: found 0"}));
+    testing::Values(
+        mistake{"dim", [](point_set& p) { p.dim = 4; }, "point_set.dim: found 4"},
+        mistake{"positions", [](point_set& p) { p.dim = 2; }, "point_set.positions: found 3"},
+        mistake{"length", [](point_set& p) { p.inputs[0].pop_back(); },
+                "point_set.inputs[0]: found 4"},
+        mistake{"nan", [](point_set& p) { p.positions[1][3] = std::nan(""); },
+                "point_set.positions[1]: found nan at point 3"},
+        mistake{"velocities", [](point_set& p) { p.velocities = {{1}, {2}}; },
+                "point_set.velocities: found 2 columns, expected dim = 3, or none"},
+        mistake{"velocity_inf",
+                [](point_set& p)
+                {
+                  p.velocities = p.positions;
+                  p.velocities[2][4] = HUGE_VAL;
+                },
+                "point_set.velocities[2]: found inf at point 4"},
+        mistake{"masses", [](point_set& p) { p.masses = {1, 2}; }, "point_set.masses[0]: found 2"},
+        mistake{"inf", [](point_set& p) { p.masses.assign(p.size(), HUGE_VAL); },
+                "point_set.masses[0]: found inf at point 0"},
+        mistake{"names", [](point_set& p) { p.output_names = {"a", "b"}; },
+                "point_set.output_names: found 2"},
+        mistake{"centre", [](point_set& p) { p.box = point_set::bounding_box{{0, 0}, 1}; },
+                "point_set.box.centre: found 2"},
+        mistake{"centre_nan",
+                [](point_set& p) { p.box = point_set::bounding_box{{0, 0, std::nan("")}, 1}; },
+                "point_set.box.centre: found nan"},
+        mistake{"half_width_inf",
+                [](point_set& p) { p.box = point_set::bounding_box{{0, 0, 0}, HUGE_VAL}; },
+                "point_set.box.half_width: found inf"},
+        mistake{"half_width", [](point_set& p) { p.box = point_set::bounding_box{{0, 0, 0}, 0}; },
+                "point_set.box.half_width: found 0"}));
 
 TEST(point_set, columns_without_names_get_them)
 {

@@ -214,10 +214,7 @@ TEST(read, other_formats_are_named_with_what_to_convert_them_to)
     EXPECT_THAT(message_of([&] { read_points(folder / name); }),
                 testing::HasSubstr(name + ": found " + part));
     if (content.empty()) return;
-    EXPECT_THAT(message_of(
-                    [&] {
-                      read_points(folder / name, {.part = {{0, 1}}});
-                    }),
+    EXPECT_THAT(message_of([&] { read_points(folder / name, {.part = {{0, 1}}}); }),
                 testing::HasSubstr(name + ": found " + part));
   };
   expect("a.cif", "data_a\n", "CIF; convert it to extended XYZ");
@@ -263,10 +260,7 @@ TEST(read, the_message_is_one_line_whatever_the_name_is)
 
 TEST(read, options_of_another_format_are_refused)
 {
-  EXPECT_THAT(message_of(
-                  [&] {
-                    parse_fma(fma_text, "a.fma", {.columns = {"x", "y"}});
-                  }),
+  EXPECT_THAT(message_of([&] { parse_fma(fma_text, "a.fma", {.columns = {"x", "y"}}); }),
               testing::HasSubstr("--columns"));
   EXPECT_THAT(message_of([&] { parse_pqr(pqr, "a.pqr", {.atom_style = "full"}); }),
               testing::HasSubstr("--atom-style"));

@@ -255,8 +255,8 @@ TEST(write, a_file_without_points_has_a_box_that_reads_back)
     for (auto const& points :
          {point_set{.positions = {{}, {}, {}}, .inputs = {{}}},
           point_set{.positions = {{}, {}, {}},
-          .inputs = {{}},
-          .box = point_set::bounding_box{{0, 0, 0}, 1e-300}},
+                    .inputs = {{}},
+                    .box = point_set::bounding_box{{0, 0, 0}, 1e-300}},
           point_set{.positions = {{1, 1}, {1, 1}, {1, 1}}, .inputs = {{0, 0}}}})
     {
       EXPECT_GT(parse_fma(format_fma(points, {precision}), "a.fma").box->half_width, 0);

@@ -110,9 +110,8 @@ namespace
       auto const name = open.back();
       open.pop_back();
       if (!reached.insert(name).second) continue;
-      auto const file =
-          std::find_if(files.begin(), files.end(),
-                       [&](auto const& f) { return f.path.ends_with("/include/" + name); });
+      auto const file = std::find_if(files.begin(), files.end(), [&](auto const& f)
+                                     { return f.path.ends_with("/include/" + name); });
       if (file != files.end())
         open.insert(open.end(), file->includes.begin(), file->includes.end());
     }

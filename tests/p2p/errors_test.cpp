@@ -44,31 +44,17 @@ namespace nearfield::test
 
   TEST_F(p2p_errors, name_the_argument_of_another_size)
   {
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, one_over, soa{x, y}, soa{four}, soa{out});
-        },
-        complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(scalar, one_over, soa{x, y}, soa{q}, soa{out4});
-        },
-        complains_of("p2p_inner", "out has 4", "expected 3"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner_mutual(simd, one_over, soa{x, y}, soa{four}, soa{out});
-        },
-        complains_of("p2p_inner_mutual", "q has 4", "expected 3"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{q}, soa{out});
-        },
-        complains_of("p2p_outer", "q has 3", "expected 4"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{four}, soa{out4});
-        },
-        complains_of("p2p_outer", "out has 4", "expected 3"));
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, soa{x, y}, soa{four}, soa{out}); },
+                complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
+    EXPECT_THAT([&] { p2p_inner(scalar, one_over, soa{x, y}, soa{q}, soa{out4}); },
+                complains_of("p2p_inner", "out has 4", "expected 3"));
+    EXPECT_THAT([&] { p2p_inner_mutual(simd, one_over, soa{x, y}, soa{four}, soa{out}); },
+                complains_of("p2p_inner_mutual", "q has 4", "expected 3"));
+    EXPECT_THAT([&] { p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{q}, soa{out}); },
+                complains_of("p2p_outer", "q has 3", "expected 4"));
+    EXPECT_THAT([&]
+                { p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{four}, soa{out4}); },
+                complains_of("p2p_outer", "out has 4", "expected 3"));
     EXPECT_THAT(
         [&]
         {
@@ -77,73 +63,51 @@ namespace nearfield::test
         },
         complains_of("p2p_outer_mutual", "x_q has 4", "expected 3"));
     EXPECT_THAT(
-        [&] {
+        [&]
+        {
           p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out4});
         },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, one_over, soa{x, four}, soa{q}, soa{out});
-        },
-        complains_of("soa", "column 1 has 4", "column 0 has 3", "equal length"));
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, soa{x, four}, soa{q}, soa{out}); },
+                complains_of("soa", "column 1 has 4", "column 0 has 3", "equal length"));
   }
 
   TEST_F(p2p_errors, name_the_view_that_is_null)
   {
     EXPECT_THAT([&] { p2p_inner(simd, one_over, null, soa{q}, soa{out}); },
                 complains_of("p2p_inner", "x", "column 1 is null", "give a column of 3"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(scalar, one_over, soa{x, y}, soa{q}, null_out);
-        },
-        complains_of("p2p_inner", "out", "column 0 is null"));
-    EXPECT_THAT(
-        [&] {
-          p2p_outer(simd, one_over, soa{x, y}, null, soa{q}, soa{out});
-        },
-        complains_of("p2p_outer", "y", "column 1 is null"));
+    EXPECT_THAT([&] { p2p_inner(scalar, one_over, soa{x, y}, soa{q}, null_out); },
+                complains_of("p2p_inner", "out", "column 0 is null"));
+    EXPECT_THAT([&] { p2p_outer(simd, one_over, soa{x, y}, null, soa{q}, soa{out}); },
+                complains_of("p2p_outer", "y", "column 1 is null"));
   }
 
   TEST_F(p2p_errors, name_what_an_output_overlaps)
   {
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(q)}); },
+                complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(y)}); },
+                complains_of("p2p_inner", "column 1 of x"));
     EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(q)});
-        },
-        complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(y)});
-        },
-        complains_of("p2p_inner", "column 1 of x"));
-    EXPECT_THAT(
-        [&] {
+        [&]
+        {
           p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out});
         },
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{out, out});
-        },
-        complains_of("output columns 0 and 1 overlap"));
+    EXPECT_THAT([&] { p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{out, out}); },
+                complains_of("output columns 0 and 1 overlap"));
   }
 
   TEST_F(p2p_errors, find_columns_that_overlap_in_part)
   {
     column both(5);
     std::span const head(both.data(), 3), tail(both.data() + 2, 3), behind(both.data() + 3, 2);
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, one_over, soa{x, y}, soa{head}, soa{tail});
-        },
-        complains_of("column 0 of q"));
-    EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{head, tail});
-        },
-        complains_of("output columns 0 and 1 overlap"));
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, soa{x, y}, soa{head}, soa{tail}); },
+                complains_of("column 0 of q"));
+    EXPECT_THAT([&] { p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{head, tail}); },
+                complains_of("output columns 0 and 1 overlap"));
     EXPECT_NO_THROW(p2p_outer(simd, one_over, soa{behind, behind}, soa{x, y}, soa{q},
                               soa{std::span(both.data(), 2)}));
   }
@@ -155,9 +119,7 @@ namespace nearfield::test
       if (std::ranges::find(here, which) == here.end())
       {
         EXPECT_THAT(
-            [&] {
-              p2p_inner(simd_backend{which}, one_over, soa{x, y}, soa{q}, soa{out});
-            },
+            [&] { p2p_inner(simd_backend{which}, one_over, soa{x, y}, soa{q}, soa{out}); },
             ::testing::AllOf(complains_of(std::string(name_of(which)), "available are scalar"),
                              ::testing::Throws<error>(
                                  ::testing::Property(&error::kind, error_kind::not_available))));

@@ -71,16 +71,10 @@ namespace nearfield::test
     {
       EXPECT_EQ(chosen(where, {"k", true, 1, true}, one_sided), one_sided);
       EXPECT_EQ(chosen(where, {"k", true, 1, true}, mutual), mutual);
-      EXPECT_THAT(
-          [&] {
-            chosen(where, {"own", false, 1, true}, mutual);
-          },
-          complains_of("step", "form mutual", "own has no mutual form", "one_sided"));
-      EXPECT_THAT(
-          [&] {
-            chosen(where, {"own", true, 1, false}, mutual);
-          },
-          complains_of("step", "form mutual", "two sets of points", "one_sided"));
+      EXPECT_THAT([&] { chosen(where, {"own", false, 1, true}, mutual); },
+                  complains_of("step", "form mutual", "own has no mutual form", "one_sided"));
+      EXPECT_THAT([&] { chosen(where, {"own", true, 1, false}, mutual); },
+                  complains_of("step", "form mutual", "two sets of points", "one_sided"));
     }
   }
 }

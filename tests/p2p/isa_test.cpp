@@ -72,8 +72,7 @@ namespace nearfield::test
       GTEST_SKIP() << "NEARFIELD_ISA=" << wanted() << " is no instruction set";
     if (!wanted().empty() && !is_available(wanted()))
       GTEST_SKIP() << "no " << wanted() << " in this build or on this machine";
-    isa const expected = wanted().empty() ? available_isas().back()
-                                          : []
+    isa const expected = wanted().empty() ? available_isas().back() : []
     {
       for (isa const which : all_isas)
         if (name_of(which) == wanted()) return which;

@@ -136,7 +136,8 @@ namespace nearfield::test
         auto const run = [&](auto where)
         {
           return error_after(7,
-                             [&](auto out) {
+                             [&](auto out)
+                             {
                                near_field(where, value_and_gradient{}, leaves, x.view(), q.view(),
                                           out, {.form = form});
                              });

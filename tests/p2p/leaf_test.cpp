@@ -375,21 +375,12 @@ namespace nearfield::test
       p2p_leaf(simd, plane_kernel, target(), std::array{0, 1}, options,
                [&](int l) { return l == 0 ? decltype(second)(second) : second; });
     };
-    EXPECT_THAT(
-        [&] {
-          call(leaf{soa{u, v}, soa{four}});
-        },
-        complains_of("p2p_leaf", "q has 4", "expected 2", "source leaf 0"));
-    EXPECT_THAT(
-        [&] {
-          call(leaf{null, soa{q}});
-        },
-        complains_of("p2p_leaf", "x: column 1 is null", "source leaf 0"));
-    EXPECT_THAT(
-        [&] {
-          call(leaf{soa{u, v}, soa{w}}, {.form = pair_form::mutual});
-        },
-        complains_of("p2p_leaf", "form mutual", "no outputs", "leaf{x, q, out}"));
+    EXPECT_THAT([&] { call(leaf{soa{u, v}, soa{four}}); },
+                complains_of("p2p_leaf", "q has 4", "expected 2", "source leaf 0"));
+    EXPECT_THAT([&] { call(leaf{null, soa{q}}); },
+                complains_of("p2p_leaf", "x: column 1 is null", "source leaf 0"));
+    EXPECT_THAT([&] { call(leaf{soa{u, v}, soa{w}}, {.form = pair_form::mutual}); },
+                complains_of("p2p_leaf", "form mutual", "no outputs", "leaf{x, q, out}"));
     EXPECT_THAT([&] { call(target(), {.form = pair_form::mutual}); },
                 complains_of("p2p_leaf", "overlaps", "out", "source leaf 0"));
     column const shared{0, 0, 0};

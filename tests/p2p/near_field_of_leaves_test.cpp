@@ -227,46 +227,33 @@ namespace nearfield::test
     auto const one_set = build_tree(x.view()), two_sets = build_tree(x.view(), y.view());
     std::vector<double> q(21), out(20, 7.), more(21, 7.), b(21), c(21);
     std::vector<double> const untouched = out;
+    EXPECT_THAT([&] { near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c}); },
+                complains_of("near_field", "x has 21", "expected 20"));
     EXPECT_THAT(
-        [&] {
-          near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
-        },
-        complains_of("near_field", "x has 21", "expected 20"));
-    EXPECT_THAT(
-        [&] {
+        [&]
+        {
           near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c},
                      {.form = pair_form::mutual});
         },
         complains_of("near_field", "x has 21"));
-    EXPECT_THAT(
-        [&] {
-          near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c});
-        },
-        complains_of("near_field", "x has 21", "expected 20"));
+    EXPECT_THAT([&] { near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c}); },
+                complains_of("near_field", "x has 21", "expected 20"));
     std::vector<double> q20(20), b20(20), c20(20);
+    EXPECT_THAT([&] { near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20}); },
+                complains_of("two sets of points, the step is given one"));
     EXPECT_THAT(
-        [&] {
-          near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20});
-        },
-        complains_of("two sets of points, the step is given one"));
-    EXPECT_THAT(
-        [&] {
-          near_field(simd, k, two_sets, x.view(), x.view(), soa{q20}, soa{out, b20, c20});
-        },
+        [&] { near_field(simd, k, two_sets, x.view(), x.view(), soa{q20}, soa{out, b20, c20}); },
         complains_of("near_field", "y has 20", "expected 21"));
     // as many sources as points of the leaves
     auto const sources = make_points<double, 3>(cloud::uniform, 20, 2);
     cell_list<double, 3> const cells(x.view(), 0.5);
     auto const refused = complains_of("near_field", "one set of points, the step is given two");
     EXPECT_THAT(
-        [&] {
-          near_field(simd, k, one_set, x.view(), sources.view(), soa{q20}, soa{out, b20, c20});
-        },
+        [&]
+        { near_field(simd, k, one_set, x.view(), sources.view(), soa{q20}, soa{out, b20, c20}); },
         refused);
     EXPECT_THAT(
-        [&] {
-          near_field(simd, k, cells, x.view(), sources.view(), soa{q20}, soa{out, b20, c20});
-        },
+        [&] { near_field(simd, k, cells, x.view(), sources.view(), soa{q20}, soa{out, b20, c20}); },
         refused);
     EXPECT_EQ(out, untouched);
   }

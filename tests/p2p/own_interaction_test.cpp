@@ -36,9 +36,8 @@ namespace nearfield::test
       {
         return std::ranges::upper_bound(offsets, i) - offsets.begin();
       };
-      auto const sums =
-          reference(k, x.view(), x.view(), q.view(),
-                    [&](std::size_t i, std::size_t j) { return i != j && box_of(i) == box_of(j); });
+      auto const sums = reference(k, x.view(), x.view(), q.view(), [&](std::size_t i, std::size_t j)
+                                  { return i != j && box_of(i) == box_of(j); });
       for (tested_backend const& backend : tested_backends())
         backend.run(
             [&](auto where)

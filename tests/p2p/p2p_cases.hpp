@@ -76,9 +76,8 @@ namespace nearfield::test
 
   /// More sources than one panel holds.
   template <class K, class T>
-  inline constexpr std::size_t more_than_a_panel = static_cast<std::size_t>(panel_bytes) /
-                                                       ((K::dim + K::n_in + K::n_out) * sizeof(T)) +
-                                                   5;
+  inline constexpr std::size_t more_than_a_panel =
+      static_cast<std::size_t>(panel_bytes) / ((K::dim + K::n_in + K::n_out) * sizeof(T)) + 5;
 
   /// The value of outputs before a kernel adds to them.
   template <class T>

@@ -168,7 +168,8 @@ namespace nearfield::test
     {
       guarded<T, 4> out(n);
       backend.run(
-          [&](auto where) {
+          [&](auto where)
+          {
             p2p_outer(where, val_grad_one_over_r<3>{}, x.view(), origin.view(), one.view(),
                       out.view());
           });

@@ -64,8 +64,8 @@ namespace nearfield::test
       K k;
       columns<K::dim> x, y;
       bool one_set;
-      columns<most* K::n_in> x_q = some_values<T, most * K::n_in>(x.size(), 5);
-      columns<most* K::n_in> y_q = one_set ? x_q : some_values<T, most * K::n_in>(y.size(), 6);
+      columns<most * K::n_in> x_q = some_values<T, most * K::n_in>(x.size(), 5);
+      columns<most * K::n_in> y_q = one_set ? x_q : some_values<T, most * K::n_in>(y.size(), 6);
 
       /// Adds n_rhs right-hand sides to x_out, and to y_out in a mutual kernel.
       void add(detail::p2p_function<T> kernel, int n_rhs, columns<most * K::n_out>& x_out,

@@ -31,10 +31,8 @@ namespace nearfield::test
             out[o].assign(n, 0.F);
             columns[o] = out[o].data();
           }
-          backend.run(
-              [&](auto where) {
-                p2p_inner(where, k, x.view(), soa{q}, soa<float, K::n_out>{columns, n});
-              });
+          backend.run([&](auto where)
+                      { p2p_inner(where, k, x.view(), soa{q}, soa<float, K::n_out>{columns, n}); });
           for (auto const& column : out)
             for (float const value : column)
               ASSERT_TRUE(std::isfinite(value)) << backend << ", " << n << " points";

@@ -137,8 +137,7 @@ namespace nearfield::test
                           [&](auto x, auto) { p2p_inner_mutual(where, k, x.x, x.q, x.out); });
               expect_same("outer", a, b,
                           [&](auto x, auto y) { p2p_outer(where, k, x.x, y.x, y.q, x.out); });
-              expect_same("outer, mutual", a, b,
-                          [&](auto x, auto y)
+              expect_same("outer, mutual", a, b, [&](auto x, auto y)
                           { p2p_outer_mutual(where, k, x.x, y.x, x.q, y.q, x.out, y.out); });
 
               both columns = a;
@@ -185,7 +184,8 @@ namespace nearfield::test
                 {
                   near_field_options const how{.accumulate = accumulate};
                   expect_same("one set", all, all,
-                              [&](auto v, auto) {
+                              [&](auto v, auto)
+                              {
                                 near_field(where, k, tree.targets(), tree.interactions(), v.x, v.q,
                                            v.out, how);
                               });
@@ -196,17 +196,17 @@ namespace nearfield::test
                                            v.q, v.out, in_mutual_form(how));
                               });
                   expect_same("two sets", x, y,
-                              [&](auto v, auto w) {
+                              [&](auto v, auto w)
+                              {
                                 near_field(where, k, two.targets(), two.interactions(), v.x, w.x,
                                            w.q, v.out, how);
                               });
                   expect_same("one set in the order of the arrays", targets, targets,
                               [&](auto v, auto)
                               { near_field(where, k, tree, v.x, v.q, v.out, how); });
-                  expect_same("mutual in the order of the arrays", targets, targets,
-                              [&](auto v, auto) {
-                                near_field(where, k, tree, v.x, v.q, v.out, in_mutual_form(how));
-                              });
+                  expect_same(
+                      "mutual in the order of the arrays", targets, targets, [&](auto v, auto)
+                      { near_field(where, k, tree, v.x, v.q, v.out, in_mutual_form(how)); });
                   expect_same("two sets in the order of the arrays", targets, sources,
                               [&](auto v, auto w)
                               { near_field(where, k, two, v.x, w.x, w.q, v.out, how); });
@@ -264,8 +264,7 @@ namespace nearfield::test
     grad_one_over_r<3> const k;
     expect_same("one set", a, a,
                 [&](auto v, auto) { near_field(simd, k, cells, v.x, v.q, v.out); });
-    expect_same("mutual", a, a,
-                [&](auto v, auto)
+    expect_same("mutual", a, a, [&](auto v, auto)
                 { near_field(simd, k, cells, v.x, v.q, v.out, {.form = pair_form::mutual}); });
     expect_same("two sets", a, b,
                 [&](auto v, auto w) { near_field(simd, k, two, v.x, w.x, w.q, v.out); });
@@ -420,9 +419,8 @@ namespace nearfield::test
     std::array<double*, 2> const twice{values.data() + 3, values.data() + 10};
     soa<double const, 2> const both{std::array<double const*, 2>{q.data(), q.data()}, n - 1};
     EXPECT_THAT(
-        [&] {
-          p2p_inner(simd, k, at<2>(0, 7, n - 1), both, strided{soa<double, 2>(twice, n - 1), 7});
-        },
+        [&]
+        { p2p_inner(simd, k, at<2>(0, 7, n - 1), both, strided{soa<double, 2>(twice, n - 1), 7}); },
         complains_of("output columns 0 and 1 overlap"));
   }
 

@@ -115,15 +115,15 @@ namespace nearfield::test
                            [&](auto const& where)
                            {
                              return added<T>(
-                                 points.x.size(), is_interleaved,
-                                 [&](auto const& out)
+                                 points.x.size(), is_interleaved, [&](auto const& out)
                                  { p2p_inner(where, K(), points.x.view(), points.q.view(), out); });
                            });
       expect_on_threads<T>(true,
                            [&](auto const& where)
                            {
                              return added<T>(points.x.size(), is_interleaved,
-                                             [&](auto const& out) {
+                                             [&](auto const& out)
+                                             {
                                                p2p_outer(where, K(), points.x.view(),
                                                          sources.x.view(), sources.q.view(), out);
                                              });
@@ -137,15 +137,14 @@ namespace nearfield::test
     box<T> const points(4300, 1), sources(2100, 2); // 8 blocks
     for (bool const is_interleaved : {false, true})
     {
-      expect_on_threads<T>(false,
-                           [&](auto const& where)
-                           {
-                             return added<T>(points.x.size(), is_interleaved,
-                                             [&](auto const& out) {
-                                               p2p_inner_mutual(where, K(), points.x.view(),
-                                                                points.q.view(), out);
-                                             });
-                           });
+      expect_on_threads<T>(
+          false,
+          [&](auto const& where)
+          {
+            return added<T>(
+                points.x.size(), is_interleaved, [&](auto const& out)
+                { p2p_inner_mutual(where, K(), points.x.view(), points.q.view(), out); });
+          });
       expect_on_threads<T>(false,
                            [&](auto const& where)
                            {

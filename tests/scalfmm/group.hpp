@@ -157,8 +157,7 @@ namespace nearfield::test
       [&]<std::size_t... C>(std::index_sequence<C...>)
       {
         ((std::get<C>(pointers) = columns[C].data()), ...);
-      }
-      (std::make_index_sequence<std::tuple_size_v<Pointers>>{});
+      }(std::make_index_sequence<std::tuple_size_v<Pointers>>{});
     }
 
     double box_width_;

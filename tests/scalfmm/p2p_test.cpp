@@ -90,8 +90,7 @@ namespace nearfield::test
       std::array const neighbours{&g.leaves[0], &g.leaves[1], &g.leaves[3], &g.leaves[5]};
       p2p_full_mutual(this->mk, g.leaves[2], neighbours, 3, gone, gone);
       for (int a = 0; a < 9; ++a)
-        this->expect_leaf(g, a, false,
-                          [&](int b, auto&)
+        this->expect_leaf(g, a, false, [&](int b, auto&)
                           { return a == 2 ? b == 0 || b == 3 : (a == 0 || a == 3) && b == 2; });
       EXPECT_TRUE(g.is_intact());
     }

@@ -37,7 +37,8 @@ namespace nearfield::test
                              std::to_string(coo_bytes) + " bytes", "max_bytes", "smaller cutoff"));
     EXPECT_THAT(list.size(), ::testing::AnyOf(0, half)) << "unchanged or empty";
     EXPECT_THAT(
-        [&] {
+        [&]
+        {
           radius_search(simd, cells, to_coo{.displacements = true, .max_bytes = coo_bytes}, list);
         },
         complains_of(std::to_string(half * 32) + " bytes"));

@@ -53,10 +53,10 @@ namespace nearfield::test
       EXPECT_EQ(at, list.size());
 
       at = 0;
-      auto const reduced = radius_search(
-          simd, cells,
-          reduce{0, [&](int& n, auto i, auto j, T r2, auto const& d) { compare(i, j, r2, d), ++n; },
-                 [](int& n, int part) { n += part; }, which, 1});
+      auto const reduced = radius_search(simd, cells,
+                                         reduce{0, [&](int& n, auto i, auto j, T r2, auto const& d)
+                                                { compare(i, j, r2, d), ++n; },
+                                                [](int& n, int part) { n += part; }, which, 1});
       EXPECT_EQ(static_cast<std::size_t>(reduced), list.size());
     }
   }

@@ -170,12 +170,13 @@ namespace
   {
     cloud_in_groups const c(cloud::uniform);
     for (planner const plan : both_forms)
-      EXPECT_THAT(
-          message_of(
-              [&] {
-                static_cast<void>(plan_for_gpus(plan, c.groups.view(), heavy, {65 * mebibyte, 4}));
-              }),
-          AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 65 MiB"),
-                HasSubstr("STARPU_LIMIT_CUDA_MEM")));
+      EXPECT_THAT(message_of(
+                      [&]
+                      {
+                        static_cast<void>(
+                            plan_for_gpus(plan, c.groups.view(), heavy, {65 * mebibyte, 4}));
+                      }),
+                  AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 65 MiB"),
+                        HasSubstr("STARPU_LIMIT_CUDA_MEM")));
   }
 }

@@ -324,11 +324,8 @@ namespace
                 complains_of("300"));
     EXPECT_THAT([&] { starpu::near_field(one_runtime(), K(), tree, p.hq, p.hq); },
                 complains_of("memory"));
-    EXPECT_THAT(
-        [&] {
-          starpu::near_field(one_runtime(), K(), tree, p.hq, {p.hout[0], p.hq[0]});
-        },
-        complains_of("found 6 buffers"));
+    EXPECT_THAT([&] { starpu::near_field(one_runtime(), K(), tree, p.hq, {p.hout[0], p.hq[0]}); },
+                complains_of("found 6 buffers"));
     using tree_type = starpu::moving_tree<double, 3>;
     EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.max_leaf_size = 0}); },
                 complains_of("max_leaf_size"));
@@ -345,7 +342,8 @@ namespace
         complains_of("delivery"));
     starpu::moving_tree<double, 3> both(one_runtime(), p.hx, other.hx);
     EXPECT_THAT(
-        [&] {
+        [&]
+        {
           starpu::near_field(one_runtime(), K(), both, other.hq, p.hout,
                              {.form = pair_form::mutual});
         },

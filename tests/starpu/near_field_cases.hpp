@@ -46,8 +46,7 @@ namespace nearfield::test
     auto const source_leaf = leaf_of_points(tree.sources(), tree.source_order());
     auto const touch = touching(tree);
     bool const one_set = tree.has_one_set();
-    return reference(k, targets.view(), sources.view(), q,
-                     [&](std::size_t i, std::size_t j)
+    return reference(k, targets.view(), sources.view(), q, [&](std::size_t i, std::size_t j)
                      { return touch[target_leaf[i]][source_leaf[j]] && !(one_set && i == j); });
   }
 

@@ -25,10 +25,8 @@ namespace
   using testing::HasSubstr;
 
   template <class Handles>
-  concept can_lack_outputs = requires(column_handles const& columns)
-  {
-    Handles{.x = columns, .q = columns};
-  };
+  concept can_lack_outputs =
+      requires(column_handles const& columns) { Handles{.x = columns, .q = columns}; };
 
   struct own_handles_errors : testing::Test
   {
@@ -241,10 +239,7 @@ namespace
 
   TEST_F(own_handles_errors, an_interaction_without_cuda_kernels)
   {
-    EXPECT_THAT(message_of(
-                    [] {
-                      starpu::p2p<odd_name, double>({}, {.backend = {simd, cuda}});
-                    }),
+    EXPECT_THAT(message_of([] { starpu::p2p<odd_name, double>({}, {.backend = {simd, cuda}}); }),
                 HasSubstr("backend cuda: the interaction 1/(r + eps) has no CUDA kernels"));
   }
 

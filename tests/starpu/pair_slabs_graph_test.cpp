@@ -58,8 +58,7 @@ namespace nearfield::test
       auto const& column = x.columns[0];
       radius_search(simd, cells,
                     visit{[&](index_type i, index_type j, T)
-                          { sum += pair_hash(i, j, column[i], column[j]); },
-                          which});
+                          { sum += pair_hash(i, j, column[i], column[j]); }, which});
       return sum;
     }
 

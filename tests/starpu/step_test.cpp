@@ -372,10 +372,8 @@ namespace
     std::vector<double> short_q(99), other(100);
     auto const refused = [&](auto&& interaction, auto&&... arguments)
     {
-      return message_of(
-          [&] {
-            starpu::near_field step{runtime, interaction, p.groups, arguments...};
-          });
+      return message_of([&]
+                        { starpu::near_field step{runtime, interaction, p.groups, arguments...}; });
     };
     EXPECT_THAT(refused(k, p.x.view(), soa{short_q}, soa{other}), HasSubstr("q has 99 points"));
     EXPECT_THAT(refused(k, p.x.view(), soa{p.q}, soa{short_q}), HasSubstr("out has 99 points"));

@@ -367,11 +367,12 @@ namespace
   TEST(starpu_backend_set, cuda_in_a_build_without_it_is_refused)
   {
     if (built_with_cuda()) GTEST_SKIP() << "built with CUDA";
-    EXPECT_THAT(
-        message_of(
-            [] {
-              starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>(), {.backend = {simd, cuda}});
-            }),
-        AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
+    EXPECT_THAT(message_of(
+                    []
+                    {
+                      starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>(),
+                                                             {.backend = {simd, cuda}});
+                    }),
+                AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
   }
 }

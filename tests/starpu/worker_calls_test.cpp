@@ -79,22 +79,22 @@ namespace
       EXPECT_THAT(said([&] { step.wait(); }), refused);
       EXPECT_THAT(said([&] { step.wait_for_inputs(); }), refused);
       EXPECT_THAT(said(
-                      [&] {
+                      [&]
+                      {
                         starpu::near_field{one_runtime(), one_over_r<>{}, groups,
                                            x.view(),      soa{q},         soa{out}};
                       }),
                   refused);
       EXPECT_THAT(said(
-                      [&] {
+                      [&]
+                      {
                         starpu::pair_slabs<double, 3>(one_runtime(),
                                                       {columns[0], columns[1], columns[2]}, 0.3);
                       }),
                   refused);
       EXPECT_THAT(
-          said(
-              [&] {
-                starpu::near_field{one_runtime(), one_over_r<>{}, tree, moved.hq, moved.hout};
-              }),
+          said([&]
+               { starpu::near_field{one_runtime(), one_over_r<>{}, tree, moved.hq, moved.hout}; }),
           refused);
       EXPECT_EQ(said([&] { of_moved.submit(); }), "nothing was thrown");
       EXPECT_THAT(said([&] { of_moved.wait(); }), refused);

@@ -97,10 +97,9 @@ namespace
       periodic_case<double, 3> const box(seed + 50, 500);
       SCOPED_TRACE(box.name());
       // of points at one place the images alone count, whose sums are zero but for rounding
-      if (std::ranges::all_of(box.x.columns,
-                              [](auto const& x) {
-                                return x.empty() || std::ranges::count(x, x[0]) == std::ssize(x);
-                              }))
+      if (std::ranges::all_of(
+              box.x.columns, [](auto const& x)
+              { return x.empty() || std::ranges::count(x, x[0]) == std::ssize(x); }))
         continue;
       problem<val_grad_one_over_r<>, double> of(box.x, all_owners[seed % std::size(all_owners)],
                                                 box.options, 1, seed);

@@ -46,10 +46,7 @@ namespace nearfield::test
   }
 
   template <class View>
-  concept can_be_gathered = requires(View const& view)
-  {
-    gather(order, view);
-  };
+  concept can_be_gathered = requires(View const& view) { gather(order, view); };
   static_assert(can_be_gathered<soa<double, 2>>);
   // the type of the result would not say how many columns it has
   static_assert(!can_be_gathered<soa<double, run_time_columns>>);

@@ -107,10 +107,7 @@ namespace nearfield::test
     std::vector<double> xyz{0, 0, 0, 0, 0, std::numeric_limits<double>::infinity()};
     EXPECT_THAT([&] { (void)build_tree(interleaved<3>(xyz)); },
                 complains_of("point 1 of points", "(0, 0, inf)"));
-    EXPECT_THAT((
-                    [&] {
-                      cell_list{interleaved<3>(xyz), 1.};
-                    }),
+    EXPECT_THAT(([&] { cell_list{interleaved<3>(xyz), 1.}; }),
                 complains_of("coordinate 2 of point 1", "inf"));
     auto const null = matrix_columns<3>(static_cast<double*>(nullptr), 2, 3, 1);
     EXPECT_THAT([&] { (void)build_tree(null); }, complains_of("column 0 of points is null"));

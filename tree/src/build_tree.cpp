@@ -78,8 +78,7 @@ namespace nearfield::detail
       if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
       {
-        for_each_part(on, cut(on, points.size()),
-                      [&](int, std::size_t begin, std::size_t end)
+        for_each_part(on, cut(on, points.size()), [&](int, std::size_t begin, std::size_t end)
                       { write_keys(points, begin, end, axes, layout, keys); });
       };
       sort_scratch scratch;

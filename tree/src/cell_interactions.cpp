@@ -48,7 +48,7 @@ namespace nearfield::detail
 
     /// The most rows within reach of a row.
     template <int Dim>
-    inline constexpr std::size_t most_rows = most_reached*(Dim == 3 ? most_reached : 1);
+    inline constexpr std::size_t most_rows = most_reached * (Dim == 3 ? most_reached : 1);
 
     /// The rows within reach of a row, by ascending key.
     template <class T, int Dim>

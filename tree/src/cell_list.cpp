@@ -114,8 +114,8 @@ namespace nearfield
            "fewer cells_per_cutoff",
            Dim == 3 ? 10u : 4u},
           [&](index_type first, index_type last, detail::list_writer& to)
-          { detail::list_cells(data.grid, data.rows, first, last, to); },
-          std::move(data.lists), &data.list_pieces);
+          { detail::list_cells(data.grid, data.rows, first, last, to); }, std::move(data.lists),
+          &data.list_pieces);
     }
     catch (...)
     {

@@ -47,8 +47,7 @@ namespace nearfield::detail
         std::ranges::any_of(grid.pieces, [](axis_pieces const& axis) { return axis.n > 0; });
     auto const write = [&](auto* keys, auto const& place)
     {
-      for_each_part(on, cut(on, n),
-                    [&](int, std::size_t begin, std::size_t end)
+      for_each_part(on, cut(on, n), [&](int, std::size_t begin, std::size_t end)
                     { write_cells(grid, points, begin, end, keys, place); });
     };
     order_by_cell(on, grid.size(), std::span(sorted.order).first(n), sorted, scratch,

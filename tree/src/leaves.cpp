@@ -153,24 +153,24 @@ namespace nearfield::detail
       boxes.split(root, enough, [&](content const& box) { large.push_back(box); });
     loop_parts const loop = cut(on, large.size(), 1, 4);
     std::vector<leaf_set<Dim>> found(loop.parts);
-    for_each_part(
-        on, loop,
-        [&](int part, std::size_t begin, std::size_t end)
-        {
-          leaf_set<Dim> leaves; // its own, since those of `found` share cache lines
-          auto const add = [&](content const& box)
-          {
-            leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}), box.level};
-            for (std::uint32_t& index : cell.index) index >>= key_level - box.level;
-            leaves.cells.push_back(cell);
-            leaves.levels.push_back(static_cast<std::uint8_t>(box.level));
-            leaves.keys.push_back(box.key);
-            leaves.target_offsets.push_back(box.target_end);
-            leaves.source_offsets.push_back(box.source_end);
-          };
-          for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
-          found[part] = std::move(leaves);
-        });
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    leaf_set<Dim> leaves; // its own, since those of `found` share cache lines
+                    auto const add = [&](content const& box)
+                    {
+                      leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}),
+                                          box.level};
+                      for (std::uint32_t& index : cell.index) index >>= key_level - box.level;
+                      leaves.cells.push_back(cell);
+                      leaves.levels.push_back(static_cast<std::uint8_t>(box.level));
+                      leaves.keys.push_back(box.key);
+                      leaves.target_offsets.push_back(box.target_end);
+                      leaves.source_offsets.push_back(box.source_end);
+                    };
+                    for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
+                    found[part] = std::move(leaves);
+                  });
     if (loop.parts == 1) return std::move(found[0]);
     std::vector<std::size_t> before{0};
     for (leaf_set<Dim> const& part : found) before.push_back(before.back() + part.size());

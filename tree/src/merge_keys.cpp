@@ -56,7 +56,8 @@ namespace nearfield::detail
     {
       for (std::size_t r = 0; r < runs.size(); ++r)
         for_each_part(on, cut(on, runs[r].size()),
-                      [&](int, std::size_t begin, std::size_t end) {
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
                         std::ranges::copy(runs[r].subspan(begin, end - begin),
                                           keys.data() + before[r] + begin);
                       });

@@ -178,9 +178,8 @@ namespace nearfield::detail
     public:
       key_sorter(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
-          : on_(on), total_(keys.size()),
-            indices_(scratch.indices.data()), places_{{{keys.data(), nullptr},
-                                                       {scratch.keys_too.data(), order.data()}}}
+          : on_(on), total_(keys.size()), indices_(scratch.indices.data()),
+            places_{{{keys.data(), nullptr}, {scratch.keys_too.data(), order.data()}}}
       {}
 
       void run()

@@ -40,10 +40,7 @@ namespace nearfield::scalfmm3
     template <class V>
     inline constexpr int registers_of = 1;
     template <class V>
-    requires requires(V v)
-    {
-      v.part[0];
-    }
+      requires requires(V v) { v.part[0]; }
     inline constexpr int registers_of<V> = static_cast<int>(std::extent_v<decltype(V::part)>);
 
     template <class V>
@@ -56,10 +53,8 @@ namespace nearfield::scalfmm3
     }
 
     template <class MatrixKernel>
-    concept has_mutual_coefficient = requires(MatrixKernel const& mk)
-    {
-      mk.template mutual_coefficient<double>();
-    };
+    concept has_mutual_coefficient =
+        requires(MatrixKernel const& mk) { mk.template mutual_coefficient<double>(); };
   }
 
   /// A ScalFMM matrix kernel as an interaction: K(r) = mk.evaluate(r, 0).

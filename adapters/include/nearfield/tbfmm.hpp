@@ -285,8 +285,8 @@ namespace nearfield::tbfmm
           T* unused = memory.data();
           // The value goes where it belongs; the gradient has still to be multiplied by q_i. No loop makes the pointers:
           // to copy what it has just stored takes a small leaf's time.
-          auto const sums_of = [&]<std::size_t... D>(receiver<Data> const& leaf,
-                                                     std::index_sequence<D...>)
+          auto const sums_of =
+              [&]<std::size_t... D>(receiver<Data> const& leaf, std::index_sequence<D...>)
           {
             std::size_t const n = leaf.out.size();
             T* const gradient = std::exchange(unused, unused + K::dim * n);
@@ -294,8 +294,7 @@ namespace nearfield::tbfmm
           };
           auto const sums = std::apply(
               [&](auto const&... leaf)
-              { return std::array{sums_of(leaf, std::make_index_sequence<K::dim>())...}; },
-              leaves);
+              { return std::array{sums_of(leaf, std::make_index_sequence<K::dim>())...}; }, leaves);
           compute_into(sums);
           for (std::size_t l = 0; l < N; ++l)
           {

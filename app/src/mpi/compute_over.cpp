@@ -206,8 +206,7 @@ namespace nearfield::app
                                 named_points const* sources, cut_options const& cut) const
   {
     all_.attempt([&] { check_interaction(options.interaction, targets.points.dim); });
-    return with_types(options.precision, targets.points.dim,
-                      [&]<class T, int Dim>()
+    return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return compute_in<T, Dim>(all_, options, targets, sources, cut); });
   }
 

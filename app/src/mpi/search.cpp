@@ -136,8 +136,7 @@ namespace nearfield::app
       auto const search = [&](auto const& what)
       {
         if (options.backend == backend::cuda) return starpu_mpi::radius_search(cuda, *cells, what);
-        return on_cpu(running ? &*running : nullptr, options.backend,
-                      [&](auto const& where)
+        return on_cpu(running ? &*running : nullptr, options.backend, [&](auto const& where)
                       { return starpu_mpi::radius_search(where, *cells, what); });
       };
 
@@ -148,10 +147,8 @@ namespace nearfield::app
       // counts per point that exceed the limit are not allocated
       bool const fits =
           options.list != list_kind::count || result.points * sizeof(std::uint64_t) <= limit;
-      auto const counts = timed(all, result.count_seconds,
-                                [&] {
-                                  return search(count_pairs{pairs::full, fits});
-                                });
+      auto const counts =
+          timed(all, result.count_seconds, [&] { return search(count_pairs{pairs::full, fits}); });
       for (index_type const count : counts.per_point)
         result.max_neighbours = std::max<std::uint64_t>(result.max_neighbours, count);
       result.max_neighbours = all.greatest(result.max_neighbours);

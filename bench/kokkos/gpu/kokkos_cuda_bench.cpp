@@ -125,7 +125,8 @@ namespace
           [=](auto& state)
           {
             run_on_columns<T, Dim>(state, r, false,
-                                   [&](auto const& x, auto const&, auto const& q, auto const& out) {
+                                   [&](auto const& x, auto const&, auto const& q, auto const& out)
+                                   {
                                      baseline::classic_box<T, 1>(static_cast<nf::index_type>(r.n),
                                                                  x.data(), q[0], out.data());
                                    });

@@ -28,8 +28,7 @@ namespace nearfield::detail
   void exclusive_sum(Load load, std::uint64_t* out, Index n, cuda_stream stream, char const* what)
   {
     auto const in = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), load);
-    with_scratch(stream, what,
-                 [&](void* scratch, std::size_t& bytes)
+    with_scratch(stream, what, [&](void* scratch, std::size_t& bytes)
                  { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); });
   }
 

@@ -28,8 +28,7 @@ namespace nearfield::detail
   template <class V>
   staged_column column_from(V const* from, V* to, std::size_t n)
   {
-    return {to, n, sizeof(V),
-            [from](void* piece, std::size_t first, std::size_t some)
+    return {to, n, sizeof(V), [from](void* piece, std::size_t first, std::size_t some)
             { std::copy_n(from + first, some, static_cast<V*>(piece)); },
             const_cast<V*>(from)}; // only read
   }
@@ -40,8 +39,7 @@ namespace nearfield::detail
     // only read
     return {const_cast<V*>(from.data()), n, sizeof(V),
             [to](void* piece, std::size_t first, std::size_t some)
-            { std::copy_n(static_cast<V const*>(piece), some, to + first); },
-            to};
+            { std::copy_n(static_cast<V const*>(piece), some, to + first); }, to};
   }
   /// A column, to download to memory with a stride.
   template <class V>

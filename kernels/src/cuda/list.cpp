@@ -27,11 +27,11 @@ namespace nearfield
                        std::size_t n_sources, detail::cuda_items const& items, bool is_mutual)
       : n_targets_(points_in(targets)), n_sources_(n_sources), is_mutual_(is_mutual),
         box_offsets_(targets.offsets, stream), range_offsets_(list.offsets, stream),
-        own_(list.own, stream), ranges_(list.ranges, stream),
-        shifts_(list.shifts, stream), view_{box_offsets_.data(), own_.data(), range_offsets_.data(),
-                                            ranges_.data(), shifts_.data()},
-        items_(items.items, stream), counts_{items.n_wide, items.n_medium,
-                                             static_cast<index_type>(items.items.size())}
+        own_(list.own, stream), ranges_(list.ranges, stream), shifts_(list.shifts, stream),
+        view_{box_offsets_.data(), own_.data(), range_offsets_.data(), ranges_.data(),
+              shifts_.data()},
+        items_(items.items, stream),
+        counts_{items.n_wide, items.n_medium, static_cast<index_type>(items.items.size())}
   {
     for (index_type b = 0; b < targets.size(); ++b)
       is_of_one_set_ = is_of_one_set_ && detail::is_own_range(targets, list, b);

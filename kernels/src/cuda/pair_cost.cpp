@@ -85,10 +85,9 @@ namespace nearfield::detail
     std::string const problem = cuda_problem();
     if (!problem.empty()) throw error("pair_cost_of: " + problem, error_kind::not_available);
     subject.worker = "cuda " + gpus().at(static_cast<std::size_t>(current_device())).name;
-    return cost_of<T>(subject,
-                      [=](boxes const& points, interaction_list const& list, std::size_t n) {
-                        return time_step(kernel, subject, singular, where.stream, points, list, n);
-                      });
+    return cost_of<T>(
+        subject, [=](boxes const& points, interaction_list const& list, std::size_t n)
+        { return time_step(kernel, subject, singular, where.stream, points, list, n); });
   }
 
   pair_cost cost_of_faster_form(pair_cost const& one_sided, pair_cost const& mutual, int n_out)

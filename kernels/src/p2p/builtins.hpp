@@ -17,8 +17,10 @@ namespace nearfield::detail
   template <class Make, class... Ks>
   constexpr builtin_p2p make_builtins(Make make, type_list<Ks...>)
   {
-    return {{make.template operator()<Ks, float>()...},
-            {make.template operator()<Ks, double>()...}};
+    return {
+      {make.template operator()<Ks, float>()...},
+      {make.template operator()<Ks, double>()...}
+    };
   }
 
   // One file each; only those in NEARFIELD_ISAS are built.

@@ -40,8 +40,7 @@ namespace nearfield::detail
     void sort_by_size(std::vector<weighed_item>::iterator first,
                       std::vector<weighed_item>::iterator last)
     {
-      std::stable_sort(first, last,
-                       [](weighed_item const& a, weighed_item const& b)
+      std::stable_sort(first, last, [](weighed_item const& a, weighed_item const& b)
                        { return a.size > b.size; });
     }
 

@@ -23,9 +23,8 @@ namespace nearfield::starpu_mpi::detail
       {
         auto const here = keys_here(all, on, sets, cuts);
         all.attempt(
-            [&] {
-              leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
-            });
+            [&]
+            { leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts)); });
       }
       auto const known =
           learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, of.layout.level, of.period);

@@ -102,8 +102,7 @@ namespace nearfield::starpu_mpi
             throw error("distributed_cells: first_number is " + std::to_string(first) +
                         ", so the numbers of " + std::to_string(total) +
                         " points would pass 2^64; give a smaller one");
-          own.sort(
-              points, [&](auto const&... of) { cells.write_keys(of...); }, parts_.to_own);
+          own.sort(points, [&](auto const&... of) { cells.write_keys(of...); }, parts_.to_own);
         });
     parts_.cuts = cut_by_cells(all, own.keys, cells.end());
     own.exchange(all, parts_.cuts);

@@ -50,8 +50,7 @@ namespace nearfield::starpu_mpi::detail
       if (which == pairs::half && numbers[j] < numbers[i]) continue;
       border.i[kept] = i;
       border.j[kept] = j;
-      for_each_value_column(border, border,
-                            [&](page_array<T>& to, page_array<T> const& from)
+      for_each_value_column(border, border, [&](page_array<T>& to, page_array<T> const& from)
                             { to[kept] = from[p]; });
       ++kept;
     }

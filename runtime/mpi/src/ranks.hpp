@@ -106,7 +106,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// The value of each rank.
     template <class T>
-    requires std::is_trivially_copyable_v<T>
+      requires std::is_trivially_copyable_v<T>
     [[nodiscard]] std::vector<T> gather(T const& mine) const
     {
       std::vector<T> all(static_cast<std::size_t>(size_));
@@ -115,7 +115,7 @@ namespace nearfield::starpu_mpi::detail
     }
     /// The values of all ranks, as many as each has. Throws nearfield::error as exchange() does.
     template <class T>
-    requires std::is_trivially_copyable_v<T>
+      requires std::is_trivially_copyable_v<T>
     [[nodiscard]] by_rank<T> gather_all(std::span<T const> mine) const
     {
       by_rank<T> all;
@@ -133,7 +133,7 @@ namespace nearfield::starpu_mpi::detail
     /// Sends values [offsets[r], offsets[r + 1]) to rank r. Throws nearfield::error, on all ranks, if a rank would have
     /// 2^31 values or more.
     template <class T>
-    requires std::is_trivially_copyable_v<T>
+      requires std::is_trivially_copyable_v<T>
     [[nodiscard]] by_rank<T> exchange(std::span<T const> values,
                                       std::span<std::size_t const> offsets) const
     {
@@ -143,7 +143,7 @@ namespace nearfield::starpu_mpi::detail
     }
     /// The same, in the memory of `received`.
     template <class T>
-    requires std::is_trivially_copyable_v<T>
+      requires std::is_trivially_copyable_v<T>
     void exchange(std::span<T const> values, std::span<std::size_t const> offsets,
                   by_rank<T>& received) const
     {

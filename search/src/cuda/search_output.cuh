@@ -30,22 +30,10 @@ namespace nearfield::detail
     uint32_t shape;
     uint32_t begin;
 
-    __device__ uint32_t points() const
-    {
-      return shape & 255;
-    }
-    __device__ uint32_t words() const
-    {
-      return shape >> 8 & 255;
-    }
-    __device__ uint32_t chunks() const
-    {
-      return shape >> 16 & 255;
-    }
-    __device__ bool goes_on() const
-    {
-      return shape >> 31;
-    }
+    __device__ uint32_t points() const { return shape & 255; }
+    __device__ uint32_t words() const { return shape >> 8 & 255; }
+    __device__ uint32_t chunks() const { return shape >> 16 & 255; }
+    __device__ bool goes_on() const { return shape >> 31; }
   };
   inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);
@@ -130,45 +118,15 @@ namespace nearfield::detail
 
   private:
     // intrinsics, which nvcc never contracts
-    __device__ static float add(float a, float b)
-    {
-      return __fadd_rn(a, b);
-    }
-    __device__ static double add(double a, double b)
-    {
-      return __dadd_rn(a, b);
-    }
-    __device__ static float subtract(float a, float b)
-    {
-      return __fsub_rn(a, b);
-    }
-    __device__ static double subtract(double a, double b)
-    {
-      return __dsub_rn(a, b);
-    }
-    __device__ static float multiply(float a, float b)
-    {
-      return __fmul_rn(a, b);
-    }
-    __device__ static double multiply(double a, double b)
-    {
-      return __dmul_rn(a, b);
-    }
-    __device__ static float divide(float a, float b)
-    {
-      return __fdiv_rn(a, b);
-    }
-    __device__ static double divide(double a, double b)
-    {
-      return __ddiv_rn(a, b);
-    }
-    __device__ static float round(float a)
-    {
-      return ::roundf(a);
-    }
-    __device__ static double round(double a)
-    {
-      return ::round(a);
-    }
+    __device__ static float add(float a, float b) { return __fadd_rn(a, b); }
+    __device__ static double add(double a, double b) { return __dadd_rn(a, b); }
+    __device__ static float subtract(float a, float b) { return __fsub_rn(a, b); }
+    __device__ static double subtract(double a, double b) { return __dsub_rn(a, b); }
+    __device__ static float multiply(float a, float b) { return __fmul_rn(a, b); }
+    __device__ static double multiply(double a, double b) { return __dmul_rn(a, b); }
+    __device__ static float divide(float a, float b) { return __fdiv_rn(a, b); }
+    __device__ static double divide(double a, double b) { return __ddiv_rn(a, b); }
+    __device__ static float round(float a) { return ::roundf(a); }
+    __device__ static double round(double a) { return ::round(a); }
   };
 }

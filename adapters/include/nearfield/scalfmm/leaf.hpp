@@ -72,8 +72,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   template <class Leaf>
-  concept has_positions = requires(Leaf const& leaf)
-  {
+  concept has_positions = requires(Leaf const& leaf) {
     leaf.size();
     position_begin(leaf.cparticles());
   };

@@ -84,22 +84,25 @@ namespace nearfield::scalfmm3::detail
 
     /// the enumerator of matrix_kernels::homogeneity
     template <class Enum>
-    requires requires { Enum::homogenous, Enum::non_homogenous; }
+      requires requires { Enum::homogenous, Enum::non_homogenous; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
       return holds ? Enum::homogenous : Enum::non_homogenous;
     }
     /// the enumerator of matrix_kernels::symmetry
     template <class Enum>
-    requires requires { Enum::symmetric, Enum::non_symmetric; }
+      requires requires { Enum::symmetric, Enum::non_symmetric; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
       return holds ? Enum::symmetric : Enum::non_symmetric;
     }
     /// whether the tag converts to b
     template <class Enum>
-    requires std::is_enum_v<Enum>
-    friend constexpr bool operator==(tag a, Enum b) { return Enum(a) == b; }
+      requires std::is_enum_v<Enum>
+    friend constexpr bool operator==(tag a, Enum b)
+    {
+      return Enum(a) == b;
+    }
   };
 
   /// A SIMD batch of another library as a value type of interactions. Its functions (sqrt, exp, log,
@@ -112,8 +115,8 @@ namespace nearfield::scalfmm3::detail
     foreign() = default;
     NEARFIELD_FN explicit foreign(Batch const& v) : value(v) {}
     template <class Real>
-    requires std::is_arithmetic_v<Real> NEARFIELD_FN explicit foreign(Real v)
-        : value(static_cast<typename Batch::value_type>(v))
+      requires std::is_arithmetic_v<Real>
+    NEARFIELD_FN explicit foreign(Real v) : value(static_cast<typename Batch::value_type>(v))
     {}
     NEARFIELD_FN explicit operator Batch() const { return value; }
 
@@ -234,8 +237,8 @@ namespace nearfield::scalfmm3
 
     /// The factor from K(x, y) to K(y, x) for each output: +1 if it is even in r, -1 if it is odd.
     template <class V>
-    [[nodiscard]] NEARFIELD_FN vector_type<V>
-    mutual_coefficient() const requires nearfield::detail::has_way_back<K>
+    [[nodiscard]] NEARFIELD_FN vector_type<V> mutual_coefficient() const
+      requires nearfield::detail::has_way_back<K>
     {
       vec<double, dim> r;
       for (int d = 0; d < dim; ++d) r[d] = 0.3 + 0.2 * d;

@@ -32,17 +32,16 @@ namespace nearfield
       constexpr kept_span(T* first, std::size_t n) : std::span<T>(first, n) {}
       /// From a container that has a name, or a view.
       template <class Range>
-      requires(std::ranges::borrowed_range<Range>&& std::convertible_to<Range, std::span<T>> &&
-               !std::same_as<std::remove_cvref_t<Range>, kept_span>) //
-          constexpr kept_span(Range&& from)                          // NOLINT
+        requires(std::ranges::borrowed_range<Range> && std::convertible_to<Range, std::span<T>> &&
+                 !std::same_as<std::remove_cvref_t<Range>, kept_span>) //
+      constexpr kept_span(Range&& from)                                // NOLINT
           : std::span<T>(std::forward<Range>(from))
       {}
       /// Deleted: the temporary ends before the span.
       template <class Container>
-      requires(!std::ranges::borrowed_range<Container> &&
-               std::convertible_to<Container&, std::span<T>>) //
-          kept_span(Container&& give_the_container_a_name)
-      = delete;
+        requires(!std::ranges::borrowed_range<Container> &&
+                 std::convertible_to<Container&, std::span<T>>) //
+      kept_span(Container&& give_the_container_a_name) = delete;
     };
   }
 }
@@ -133,8 +132,7 @@ namespace nearfield
 
     /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
     template <class Leaves>
-    concept has_leaves = requires(Leaves const& leaves)
-    {
+    concept has_leaves = requires(Leaves const& leaves) {
       Leaves::dim;
       leaves.has_one_set();
       leaves.targets();
@@ -194,12 +192,9 @@ namespace nearfield
 
     /// A type with leaves and interaction lists in device memory: a cuda_tree.
     template <class Leaves>
-    concept has_device_leaves = requires(Leaves const& leaves)
-    {
+    concept has_device_leaves = requires(Leaves const& leaves) {
       Leaves::dim;
-      {
-        leaves.on_device()
-        } -> std::same_as<device_leaves>;
+      { leaves.on_device() } -> std::same_as<device_leaves>;
     };
   }
 }

@@ -15,27 +15,20 @@ namespace nearfield
   namespace detail
   {
     template <class Map, class V, int NOut, int NIn>
-    concept linear_map = requires(Map const& map, vec<V, NIn> q)
-    {
+    concept linear_map = requires(Map const& map, vec<V, NIn> q) {
       {
         map.to(q)
-        } -> std::same_as<vec<V, NOut>>; // remedy: return a map of vec<V, n_in> to vec<V, n_out>
+      } -> std::same_as<vec<V, NOut>>; // remedy: return a map of vec<V, n_in> to vec<V, n_out>
     };
 
     template <class K, class V>
-    concept callable_with_r = requires(K const& k, vec<V, K::dim> r)
-    {
-      {
-        k(r)
-        } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
+    concept callable_with_r = requires(K const& k, vec<V, K::dim> r) {
+      { k(r) } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
     };
 
     template <class K, class V>
-    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r)
-    {
-      {
-        k(r, inv_r)
-        } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
+    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r) {
+      { k(r, inv_r) } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
     };
   }
 
@@ -47,33 +40,26 @@ namespace nearfield
     {
       static_assert(
           requires {
-            {
-              K::flops
-              } -> std::convertible_to<double>;
+            { K::flops } -> std::convertible_to<double>;
           },
           "an interaction needs the operations of one pair, for rates in reports: static constexpr "
           "int flops = 9;");
       static_assert(
           requires {
-            {
-              K::name
-              } -> std::convertible_to<std::string_view>;
-          },
-          "an interaction needs a name, for reports and StarPU's performance models: static "
-          "constexpr auto name = \"softened\";");
+            { K::name } -> std::convertible_to<std::string_view>;
+          }, "an interaction needs a name, for reports and StarPU's performance models: static "
+             "constexpr auto name = \"softened\";");
       static constexpr bool value = true;
     };
 
     /// The shape of an interaction: dimension, number of inputs and outputs, cost and name. A type that has the
     /// first three and lacks `flops` or `name` does not compile.
     template <class K>
-    concept has_shape = requires
-    {
+    concept has_shape = requires {
       requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
       requires K::n_in >= 1;               // remedy: static constexpr int n_in
       requires K::n_out >= 1;              // remedy: static constexpr int n_out
-    }
-    &&has_flops_and_name<K>::value;
+    } && has_flops_and_name<K>::value;
 
     /// A radial interaction is written as f(r, 1/|r|), so that the loop chooses how to compute the reciprocal
     /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return
@@ -84,11 +70,8 @@ namespace nearfield
     /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
     /// the loop may leave a constant factor in the root and scale the sums once.
     template <class K>
-    concept homogeneous_in_root = radial_interaction<K> && requires
-    {
-      {
-        K::inv_r_power(0)
-        } -> std::convertible_to<int>;
+    concept homogeneous_in_root = radial_interaction<K> && requires {
+      { K::inv_r_power(0) } -> std::convertible_to<int>;
     };
   }
 
@@ -106,8 +89,8 @@ namespace nearfield
   /// `symmetry`. NEARFIELD_FN forces the operator inline, so that files of different instruction sets
   /// share no copy of it.
   template <class K>
-  concept interaction = detail::has_shape<K> &&
-      (detail::callable_with_r<K, double> || detail::radial_interaction<K>);
+  concept interaction =
+      detail::has_shape<K> && (detail::callable_with_r<K, double> || detail::radial_interaction<K>);
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
@@ -140,7 +123,7 @@ namespace nearfield
       {
         if constexpr (IsOdd) value = -value;
       };
-      (turn(values[O], std::bool_constant<parity_of<K>(O) == parity::odd>{}), ...);
+      (turn(values[O], std::bool_constant < parity_of<K>(O) == parity::odd > {}), ...);
     }
 
     /// K(-r) q from the map of K(r).
@@ -181,11 +164,9 @@ namespace nearfield
     };
 
     template <class K>
-    concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q)
-    {
+    concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q) {
       evaluate(k, r).back(q);
-    }
-    || (requires { K::symmetry; } && has_parity_of_each_output<K>::value);
+    } || (requires { K::symmetry; } && has_parity_of_each_output<K>::value);
   }
 }
 

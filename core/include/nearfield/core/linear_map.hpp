@@ -73,8 +73,8 @@ namespace nearfield
       V value;
 
       template <class Given>
-      requires std::is_constructible_v<V, Given const&>
-          NEARFIELD_FN constexpr as_value(Given const& given) : value(static_cast<V>(given))
+        requires std::is_constructible_v<V, Given const&>
+      NEARFIELD_FN constexpr as_value(Given const& given) : value(static_cast<V>(given))
       {} // NOLINT
     };
   }
@@ -208,10 +208,7 @@ namespace nearfield
 
   /// K q, for expressions such as `acc += k(r) * q`.
   template <class Map, class V, int NIn>
-  requires requires(Map const& map, vec<V, NIn> const& q)
-  {
-    map.to(q);
-  }
+    requires requires(Map const& map, vec<V, NIn> const& q) { map.to(q); }
   NEARFIELD_FN constexpr auto operator*(Map const& map, vec<V, NIn> const& q)
   {
     return map.to(q);

@@ -37,7 +37,7 @@ namespace nearfield
 
   /// A plain float or double: one lane.
   template <class T>
-  requires std::is_floating_point_v<T>
+    requires std::is_floating_point_v<T>
   struct math<T>
   {
     using real = T; ///< the type of a lane
@@ -52,53 +52,26 @@ namespace nearfield
 #endif
     }
     /// The square root of every lane.
-    static NEARFIELD_FN T sqrt(T x)
-    {
-      return std::sqrt(x);
-    }
+    static NEARFIELD_FN T sqrt(T x) { return std::sqrt(x); }
     /// The exponential of every lane.
-    static NEARFIELD_FN T exp(T x)
-    {
-      return std::exp(x);
-    }
+    static NEARFIELD_FN T exp(T x) { return std::exp(x); }
     /// The natural logarithm of every lane.
-    static NEARFIELD_FN T log(T x)
-    {
-      return std::log(x);
-    }
+    static NEARFIELD_FN T log(T x) { return std::log(x); }
     /// y where x != 0, else 0; x is not negative
-    static NEARFIELD_FN T keep_nonzero(T x, T y)
-    {
-      return x != T(0) ? y : T(0);
-    }
+    static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
     /// y where a < b, else 0
-    static NEARFIELD_FN T keep_less(T a, T b, T y)
-    {
-      return a < b ? y : T(0);
-    }
+    static NEARFIELD_FN T keep_less(T a, T b, T y) { return a < b ? y : T(0); }
     /// root_scale / sqrt(x), the cheapest form: the constant is taken out once, at the end of a sum
-    static NEARFIELD_FN T scaled_rsqrt(T x)
-    {
-      return rsqrt(x);
-    }
+    static NEARFIELD_FN T scaled_rsqrt(T x) { return rsqrt(x); }
     static constexpr double root_scale = 1; ///< the ratio of scaled_rsqrt to rsqrt
 
     static constexpr int width = 1; ///< the number of lanes
     /// Loads `width` reals from p.
-    static NEARFIELD_FN T load(T const* p)
-    {
-      return *p;
-    }
+    static NEARFIELD_FN T load(T const* p) { return *p; }
     /// Stores `width` reals to p.
-    static NEARFIELD_FN void store(T* p, T x)
-    {
-      *p = x;
-    }
+    static NEARFIELD_FN void store(T* p, T x) { *p = x; }
     /// the sum over the lanes
-    static NEARFIELD_FN T sum(T x)
-    {
-      return x;
-    }
+    static NEARFIELD_FN T sum(T x) { return x; }
   };
 
   /// 1 / sqrt(x) to full precision for every normal x.
@@ -141,9 +114,7 @@ namespace nearfield
 
     /// Values of which the first lanes can be loaded alone.
     template <class V>
-    concept loads_in_part = requires(real_of<V> const* p, V const& rest)
-    {
-      math<V>::load_first(p, 1, rest);
-    };
+    concept loads_in_part =
+        requires(real_of<V> const* p, V const& rest) { math<V>::load_first(p, 1, rest); };
   }
 }

@@ -41,9 +41,8 @@ namespace nearfield
     /// if the lengths differ.
     // borrowed ranges only: a temporary column would leave the view dangling
     template <std::ranges::contiguous_range... Columns>
-    requires(sizeof...(Columns) == N && (std::ranges::borrowed_range<Columns> &&
-                                         ...)) constexpr explicit(false) soa(Columns&&... columns)
-        : columns_{std::ranges::data(columns)...}
+      requires(sizeof...(Columns) == N && (std::ranges::borrowed_range<Columns> && ...))
+    constexpr explicit(false) soa(Columns&&... columns) : columns_{std::ranges::data(columns)...}
     {
       std::size_t const sizes[] = {static_cast<std::size_t>(std::ranges::size(columns))...};
       size_ = sizes[0];
@@ -56,7 +55,7 @@ namespace nearfield
 
     /// read-only view of the same columns
     constexpr operator soa<T const, N>() const // NOLINT(google-explicit-constructor)
-        requires(!std::is_const_v<T>)
+      requires(!std::is_const_v<T>)
     {
       std::array<T const*, N> columns;
       for (int c = 0; c < N; ++c) columns[c] = columns_[c];
@@ -94,14 +93,13 @@ namespace nearfield
     constexpr soa(std::span<T* const> columns, std::size_t size) : columns_(columns), size_(size) {}
     /// Deleted: the pointers of a temporary would be gone before the view.
     template <class Pointers>
-    requires(!std::ranges::borrowed_range<Pointers> &&
-             std::convertible_to<Pointers&, std::span<T* const>>) //
-        soa(Pointers&& give_the_pointers_a_name, std::size_t size)
-    = delete;
+      requires(!std::ranges::borrowed_range<Pointers> &&
+               std::convertible_to<Pointers&, std::span<T* const>>) //
+    soa(Pointers&& give_the_pointers_a_name, std::size_t size) = delete;
 
     /// read-only view of the same columns
     constexpr operator soa<T const, run_time_columns>() const // NOLINT(google-explicit-constructor)
-        requires(!std::is_const_v<T>)
+      requires(!std::is_const_v<T>)
     {
       return {{columns_.data(), columns_.size()}, size_};
     }
@@ -170,14 +168,14 @@ namespace nearfield
 
     /// A soa has stride 1.
     template <class U>
-    requires(std::is_convertible_v<soa<U, N>, soa<T, N>>) constexpr strided(
-        soa<U, N> const& columns) // NOLINT(google-explicit-constructor)
+      requires(std::is_convertible_v<soa<U, N>, soa<T, N>>)
+    constexpr strided(soa<U, N> const& columns) // NOLINT(google-explicit-constructor)
         : columns_(columns)
     {}
 
     /// read-only view of the same columns
     constexpr operator strided<T const, N>() const // NOLINT(google-explicit-constructor)
-        requires(!std::is_const_v<T>)
+      requires(!std::is_const_v<T>)
     {
       return {columns_, stride_};
     }
@@ -298,7 +296,7 @@ namespace nearfield
   /// `values` is a contiguous range, which must outlive the view. Throws nearfield::error if its size is no multiple
   /// of N.
   template <int N, std::ranges::contiguous_range Values>
-  requires std::ranges::borrowed_range<Values>
+    requires std::ranges::borrowed_range<Values>
   [[nodiscard]] constexpr auto interleaved(Values&& values)
   {
     auto const size = static_cast<std::size_t>(std::ranges::size(values));

@@ -127,7 +127,7 @@ namespace nearfield
     /// Where to run on CPUs: scalar or simd, on the calling thread or, as `simd.with(threads)`, on several.
     template <class P>
     concept cpu_place = cpu_backend<P> || std::same_as<P, on_threads<scalar_backend>> ||
-        std::same_as<P, on_threads<simd_backend>>;
+                        std::same_as<P, on_threads<simd_backend>>;
 
     /// The threads of a place; null: the calling one.
     template <cpu_place Where>

@@ -173,7 +173,7 @@ namespace nearfield
     }
     /// A copy of columns in host memory.
     template <class U>
-    requires std::is_same_v<std::remove_const_t<U>, T>
+      requires std::is_same_v<std::remove_const_t<U>, T>
     explicit device_columns(soa<U, N> const& from, cuda_stream stream = nullptr)
     {
       for (int c = 0; c < N; ++c)

@@ -185,6 +185,5 @@ namespace nearfield::detail
 
   /// An interaction of that list.
   template <class K>
-  concept builtin_interaction = builtin_interactions::index_of<K>()
-  >= 0;
+  concept builtin_interaction = builtin_interactions::index_of<K>() >= 0;
 }

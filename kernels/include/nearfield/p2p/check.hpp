@@ -357,7 +357,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   template <detail::place Where, class K, class... Views>
-  requires detail::wrong_views<3, Views...>
+    requires detail::wrong_views<3, Views...>
   void p2p_inner(Where const&, K const&, Views const&...)
   {
     static_assert(detail::are_views<Views...>, "give views: soa{x, y, z}, soa{q}, soa{out}");
@@ -365,7 +365,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   template <detail::place Where, class K, class... Views>
-  requires detail::wrong_views<4, Views...>
+    requires detail::wrong_views<4, Views...>
   void p2p_outer(Where const&, K const&, Views const&...)
   {
     static_assert(detail::are_views<Views...>,
@@ -375,8 +375,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   template <detail::place Where, interaction K, class... Views>
-  requires(detail::wrong_views<3, Views...> || !detail::has_way_back<K>) //
-      void p2p_inner_mutual(Where const&, K const&, Views const&...)
+    requires(detail::wrong_views<3, Views...> || !detail::has_way_back<K>)
+  void p2p_inner_mutual(Where const&, K const&, Views const&...)
   {
     static_assert(detail::is_mutual<K>, "a mutual form needs K(-r): give the interaction "
                                         "`symmetry`, or its map a member `back`");
@@ -385,8 +385,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   template <detail::place Where, interaction K, class... Views>
-  requires(detail::wrong_views<6, Views...> || !detail::has_way_back<K>) //
-      void p2p_outer_mutual(Where const&, K const&, Views const&...)
+    requires(detail::wrong_views<6, Views...> || !detail::has_way_back<K>)
+  void p2p_outer_mutual(Where const&, K const&, Views const&...)
   {
     static_assert(detail::is_mutual<K>, "a mutual form needs K(-r): give the interaction "
                                         "`symmetry`, or its map a member `back`");

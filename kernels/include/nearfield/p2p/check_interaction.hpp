@@ -246,7 +246,8 @@ namespace nearfield
           }
           auto const m = matrix_at(k, r);
           for_each_entry<K>(
-              [&](int o, int c) {
+              [&](int o, int c)
+              {
                 sums[static_cast<std::size_t>(o)][i] +=
                     m[o][c] * double(q[static_cast<std::size_t>(c)][j]);
               });

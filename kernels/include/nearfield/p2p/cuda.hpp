@@ -192,7 +192,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// As p2p_inner, with one evaluation per pair. Not deterministic.
   template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
-  requires detail::has_way_back<K>
+    requires detail::has_way_back<K>
   void p2p_inner_mutual(cuda_backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
@@ -218,7 +218,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Not deterministic.
   template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view XQ,
             detail::columns_view YQ, detail::columns_view XOut, detail::columns_view YOut>
-  requires detail::has_way_back<K>
+    requires detail::has_way_back<K>
   void p2p_outer_mutual(cuda_backend where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
@@ -266,10 +266,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// other sizes than the tree's.
   template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Q, detail::columns_view Out>
-  requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
-                                                  Leaves const& leaves, X const& x, Q const& q,
-                                                  Out const& out,
-                                                  near_field_options const& options = {})
+    requires(Leaves::dim == K::dim)
+  void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
+                  Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
@@ -281,10 +280,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Two sets over their tree in device memory: targets x, sources y with inputs q.
   template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
-  requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
-                                                  Leaves const& leaves, X const& x, Y const& y,
-                                                  Q const& q, Out const& out,
-                                                  near_field_options const& options = {})
+    requires(Leaves::dim == K::dim)
+  void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
+                  Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);

@@ -161,12 +161,10 @@ namespace nearfield::detail
     }
 
     index_type tiles = 0;
-    while (index_type const filled =
-               feed.fill(memory.tile, 32, lane, 32,
-                         [&](index_type at, index_type source) {
-                           memory.place[at] =
-                               feed.in_halo() ? halo | (feed.halo_begin() + source) : source;
-                         }))
+    while (
+        index_type const filled = feed.fill(
+            memory.tile, 32, lane, 32, [&](index_type at, index_type source)
+            { memory.place[at] = feed.in_halo() ? halo | (feed.halo_begin() + source) : source; }))
     {
       __syncwarp();
       // a partial block repeats its last source, with q = 0

@@ -45,13 +45,14 @@ namespace nearfield
     std::array<double, 3> shift; ///< length^1
 
     /// A source.
-    leaf(X const& positions, Q const& inputs,
-         std::array<double, 3> const& image = {}) requires std::same_as<Out, detail::no_outputs>
+    leaf(X const& positions, Q const& inputs, std::array<double, 3> const& image = {})
+      requires std::same_as<Out, detail::no_outputs>
         : x(positions), q(inputs), shift(image)
     {}
     /// A leaf that also receives.
     leaf(X const& positions, Q const& inputs, Out const& outputs,
-         std::array<double, 3> const& image = {}) requires detail::columns_view<Out>
+         std::array<double, 3> const& image = {})
+      requires detail::columns_view<Out>
         : x(positions), q(inputs), out(outputs), shift(image)
     {}
   };
@@ -342,9 +343,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// p2p_outer.
   template <detail::cpu_backend Where, interaction K, detail::columns_view X, class Sources,
             detail::columns_view Out, class ViewOf = std::identity>
-  requires(!detail::columns_view<std::remove_cvref_t<Sources>>) void p2p_outer(
-      Where const& where, K const& k, X const& x, Sources&& sources, Out const& out,
-      ViewOf const& view_of = {})
+    requires(!detail::columns_view<std::remove_cvref_t<Sources>>)
+  void p2p_outer(Where const& where, K const& k, X const& x, Sources&& sources, Out const& out,
+                 ViewOf const& view_of = {})
   {
     constexpr auto function = "p2p_outer";
     using source = detail::leaf_seen<Sources, ViewOf>;

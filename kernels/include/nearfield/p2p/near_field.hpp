@@ -349,7 +349,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   // as the wrong calls in check.hpp
   template <detail::place Where, class K, class... LeavesAndViews>
-  requires detail::wrong_views<3, LeavesAndViews...>
+    requires detail::wrong_views<3, LeavesAndViews...>
   void near_field(Where const&, K const&, LeavesAndViews const&...)
   {
     static_assert(detail::are_views<LeavesAndViews...>,

@@ -63,8 +63,8 @@ namespace nearfield
       source_range no_range;
 
       single_box(std::size_t targets, std::size_t sources)
-          : offsets{0, static_cast<index_type>(targets)}, own{.end =
-                                                                  static_cast<index_type>(sources)}
+          : offsets{0, static_cast<index_type>(targets)},
+            own{.end = static_cast<index_type>(sources)}
       {
         check_box_size(targets, sources);
       }
@@ -152,7 +152,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
   template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
             detail::columns_view Out>
-  requires detail::has_way_back<K>
+    requires detail::has_way_back<K>
   void p2p_inner_mutual(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
@@ -178,7 +178,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
             detail::columns_view XQ, detail::columns_view YQ, detail::columns_view XOut,
             detail::columns_view YOut>
-  requires detail::has_way_back<K>
+    requires detail::has_way_back<K>
   void p2p_outer_mutual(Where const& where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {

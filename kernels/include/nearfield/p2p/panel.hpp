@@ -82,10 +82,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   template <class V>
-  concept transposes_four = requires
-  {
-    requires math<V>::transposes;
-  };
+  concept transposes_four = requires { requires math<V>::transposes; };
 
   /// The first `count` points of Dim columns with one stride and of NIn with another: all in one loop, as above.
   template <class V, int Dim, int NIn>
@@ -274,7 +271,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       T const* const* const source_x = job.source_x + range.set * Dim;
       T const* const* const source_q = job.source_q + range.set * NIn;
       auto const find = [&](T const** from, T** to, p2p_strides const& strides)
-          __attribute__((always_inline))
+                            __attribute__((always_inline))
       {
         NEARFIELD_UNROLL
         for (int d = 0; d < Dim; ++d)

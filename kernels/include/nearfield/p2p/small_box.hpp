@@ -15,10 +15,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Packs whose lanes are groups of four.
   template <class V>
-  concept has_groups = requires(real_of<V> const* p)
-  {
-    math<V>::repeat_four(p, 1, *p);
-  };
+  concept has_groups = requires(real_of<V> const* p) { math<V>::repeat_four(p, 1, *p); };
 
   /// Whether box b has few points and meets no others. Only the list decides, never an address: equal points
   /// give equal bits wherever they lie. Regular interactions that are not radial are left out, since here a

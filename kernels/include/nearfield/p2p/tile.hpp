@@ -252,7 +252,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     for_each_panel(
         job, sources, Mutual,
-        [&](index_type b) __attribute__((always_inline)) {
+        [&](index_type b) __attribute__((always_inline))
+        {
           if constexpr (has_groups<V>)
           {
             if (!is_small_box<K>(job, b)) return false;
@@ -262,29 +263,30 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           return false;
         },
         [&](index_type begin, index_type end, panel_parts const& parts)
-            __attribute__((always_inline)) {
-              if constexpr (Mutual) sources.clear_out();
-              p2p_job<T> part = job;
-              index_type const count = end - begin;
-              bool const several = parts.number >= panels_one_by_one;
-              bool const copied = several || job.strides != nullptr;
-              if (copied)
-              {
-                copies.read_targets(job, begin, count, Mutual);
-                part.target_x = copies.x();
-                part.target_q = copies.q();
-                part.target_out = copies.out();
-              }
-              if (several) copies.clear_out(count);
-              index_type const first = copied ? 0 : begin;
-              meet<Mutual, Packs, K, V, RT>(k, part, first, first + count, sources, parts, scale);
-              if (several) copies.add_out(total, count, parts.number == panels_one_by_one);
-              if (several && parts.is_last)
-                copies.put_back_total(job, begin, count, total);
-              else if (copied && !several)
-                copies.put_back_targets(job, begin, count);
-              if constexpr (Mutual) sources.scatter_out(job, scale);
-            });
+            __attribute__((always_inline))
+        {
+          if constexpr (Mutual) sources.clear_out();
+          p2p_job<T> part = job;
+          index_type const count = end - begin;
+          bool const several = parts.number >= panels_one_by_one;
+          bool const copied = several || job.strides != nullptr;
+          if (copied)
+          {
+            copies.read_targets(job, begin, count, Mutual);
+            part.target_x = copies.x();
+            part.target_q = copies.q();
+            part.target_out = copies.out();
+          }
+          if (several) copies.clear_out(count);
+          index_type const first = copied ? 0 : begin;
+          meet<Mutual, Packs, K, V, RT>(k, part, first, first + count, sources, parts, scale);
+          if (several) copies.add_out(total, count, parts.number == panels_one_by_one);
+          if (several && parts.is_last)
+            copies.put_back_total(job, begin, count, total);
+          else if (copied && !several)
+            copies.put_back_targets(job, begin, count);
+          if constexpr (Mutual) sources.scatter_out(job, scale);
+        });
   }
 
   /// The kernel. Never inlined: it is called through a pointer. One small box does without the frame of a panel.

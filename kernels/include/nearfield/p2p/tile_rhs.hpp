@@ -66,10 +66,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   struct way_back
   {
     using map_type = decltype(evaluate(std::declval<K const&>(), vec<V, K::dim>{}));
-    static constexpr bool has_back = requires(map_type const& map, vec<V, K::n_in> const& q)
-    {
-      map.back(q);
-    };
+    static constexpr bool has_back =
+        requires(map_type const& map, vec<V, K::n_in> const& q) { map.back(q); };
     /// The entries of K(-r) are stored after those of K(r).
     static constexpr bool is_stored = has_back && first_odd_output<map_type> < 0;
     /// They are stored in place of those of K(r).

@@ -25,7 +25,8 @@ namespace nearfield
 
     /// Sets all lanes to one value; a number converts, so that it may stand beside packs.
     template <class Real>
-    requires std::is_arithmetic_v<Real> NEARFIELD_FN pack(Real value) // NOLINT
+      requires std::is_arithmetic_v<Real>
+    NEARFIELD_FN pack(Real value) // NOLINT
     {
       batch const all(static_cast<T>(value));
       NEARFIELD_UNROLL
@@ -105,11 +106,8 @@ namespace nearfield
       for (int m = 0; m < M; ++m) v.part[m].store_unaligned(p + m * V::lanes);
     }
     /// Lanes [0, n) from p, the others from rest; reads nothing past p + n.
-    static NEARFIELD_FN V load_first(T const* p, int n, V const& rest) requires
-        requires(typename batch::register_type r)
-    {
-      detail::load_first(p, n, r);
-    }
+    static NEARFIELD_FN V load_first(T const* p, int n, V const& rest)
+      requires requires(typename batch::register_type r) { detail::load_first(p, n, r); }
     {
       using reg = typename batch::register_type;
       V v;
@@ -122,11 +120,8 @@ namespace nearfield
 
     // As groups of four lanes, simd/registers.hpp.
     static constexpr int groups = width / 4;
-    static NEARFIELD_FN V repeat_four(T const* p, int n, T rest) requires
-        requires(typename batch::register_type r)
-    {
-      detail::repeat_four(p, n, rest, r);
-    }
+    static NEARFIELD_FN V repeat_four(T const* p, int n, T rest)
+      requires requires(typename batch::register_type r) { detail::repeat_four(p, n, rest, r); }
     {
       V v;
       typename batch::register_type part;
@@ -163,10 +158,8 @@ namespace nearfield
     }
 
     /// Whether there is transpose_four(), simd/registers.hpp.
-    static constexpr bool transposes = requires(T const* from, T* const* to)
-    {
-      detail::transpose_four(from, 1, to, 0);
-    };
+    static constexpr bool transposes =
+        requires(T const* from, T* const* to) { detail::transpose_four(from, 1, to, 0); };
     static NEARFIELD_FN void transpose_four(T const* from, std::ptrdiff_t stride, T* const* to,
                                             unsigned j)
     {
@@ -258,12 +251,11 @@ namespace nearfield
     }
 
     /// Whether roots start from a seed: the register type has one.
-    static constexpr bool seeded = requires(typename batch::register_type r)
-    {
+    static constexpr bool seeded = requires(typename batch::register_type r) {
       detail::rsqrt_seed(r);
-    }
-    || (std::is_same_v<T, double> && M % 2 == 0 &&
-        requires(typename batch::register_type r) { detail::rsqrt_seed_pair(r, r); });
+    } || (std::is_same_v<T, double> && M % 2 == 0 && requires(typename batch::register_type r) {
+                                     detail::rsqrt_seed_pair(r, r);
+                                   });
 
     static constexpr double root_scale = !seeded                       ? 1
                                          : std::is_same_v<T, float>    ? 2

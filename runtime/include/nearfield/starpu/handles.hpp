@@ -95,7 +95,7 @@ namespace nearfield::starpu
   {
     /// A vector that allocates memory only beyond N elements, since every task makes several.
     template <class T, std::size_t N>
-    requires std::is_trivially_copyable_v<T>
+      requires std::is_trivially_copyable_v<T>
     class inline_vector
     {
     public:
@@ -148,8 +148,8 @@ namespace nearfield::starpu
       {}
       /// The same from a range, such as a std::vector<nearfield::starpu::handle>.
       template <std::ranges::input_range Columns>
-      requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
-                                   starpu_data_handle_t>
+        requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
+                                     starpu_data_handle_t>
       column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
           : handles_(std::ranges::begin(columns), std::ranges::end(columns))
       {}

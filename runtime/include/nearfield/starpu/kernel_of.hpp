@@ -27,10 +27,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// one if it declares `static constexpr bool has_cuda = true` and a .cu file contains
   /// NEARFIELD_CUDA_KERNELS(K).
   template <class K>
-  inline constexpr bool has_cuda_codelets = nearfield::detail::builtin_interaction<K> || requires
-  {
-    requires K::has_cuda;
-  };
+  inline constexpr bool has_cuda_codelets =
+      nearfield::detail::builtin_interaction<K> || requires { requires K::has_cuda; };
 }
 
 namespace nearfield::starpu::detail

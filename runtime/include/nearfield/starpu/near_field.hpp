@@ -311,7 +311,7 @@ namespace nearfield::starpu
     /// smaller tasks than there are groups, and StarPU moves their data in and out.
     template <interaction K, detail::columns_view X, detail::columns_view Q,
               detail::columns_view Out, class Isa = detail::isa_of_file>
-    requires std::same_as<T, typename Out::value_type>
+      requires std::same_as<T, typename Out::value_type>
     near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
@@ -322,7 +322,7 @@ namespace nearfield::starpu
     /// Two sets: targets x, sources y with inputs q.
     template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
               detail::columns_view Out, class Isa = detail::isa_of_file>
-    requires std::same_as<T, typename Out::value_type>
+      requires std::same_as<T, typename Out::value_type>
     near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
                Y const& y, Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),

@@ -126,14 +126,15 @@ namespace nearfield::starpu
     ~p2p() = default;
 
     /// As in p2p_tasks, for interactions with a mutual form.
-    [[nodiscard]] starpu_codelet* outer_mutual() const requires nearfield::detail::has_way_back<K>
+    [[nodiscard]] starpu_codelet* outer_mutual() const
+      requires nearfield::detail::has_way_back<K>
     {
       return p2p_tasks<T>::outer_mutual();
     }
     /// As in p2p_tasks, for interactions with a mutual form.
-    void insert_outer_mutual(
-        box_handles const& one, box_handles const& other,
-        task_options const& options = {}) requires nearfield::detail::has_way_back<K>
+    void insert_outer_mutual(box_handles const& one, box_handles const& other,
+                             task_options const& options = {})
+      requires nearfield::detail::has_way_back<K>
     {
       p2p_tasks<T>::insert_outer_mutual(one, other, options);
     }

@@ -28,7 +28,7 @@ namespace nearfield
   /// need, writes in one pass, and the array takes memory only for what was found. An array below 2 MiB comes from
   /// operator new. data() is a multiple of 64 bytes.
   template <class T>
-  requires std::is_trivially_copyable_v<T>
+    requires std::is_trivially_copyable_v<T>
   class page_array
   {
   public:

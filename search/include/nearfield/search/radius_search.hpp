@@ -106,8 +106,7 @@ namespace nearfield
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    detail::for_each_slab(where, view, what.which,
-                          [&](auto const& job)
+    detail::for_each_slab(where, view, what.which, [&](auto const& job)
                           { detail::visit_rows_of(detail::isa_of(where), job, what); });
   }
 
@@ -171,7 +170,7 @@ namespace nearfield
   /// `init`, so `init` must be neutral (0, an empty histogram). The cut depends on the cells alone:
   /// one thread and any number of workers give the same bits.
   template <std::copy_constructible R, class F, class Combine>
-  requires std::invocable<Combine const&, R&, R&&>
+    requires std::invocable<Combine const&, R&, R&&>
   struct reduce
   {
     R init;                    ///< the neutral value

@@ -264,9 +264,10 @@ namespace nearfield
 
     // remedy: soa or strided, with two or three columns of float or double
     template <class X>
-    concept tree_coordinates = columns_view<X> &&
-        (std::same_as<value_of<X>, float> ||
-         std::same_as<value_of<X>, double>)&&(X::n_columns == 2 || X::n_columns == 3);
+    concept tree_coordinates =
+        columns_view<X> &&
+        (std::same_as<value_of<X>, float> || std::same_as<value_of<X>, double>) &&
+        (X::n_columns == 2 || X::n_columns == 3);
 
     /// The coordinates as the compiled functions take them.
     template <tree_coordinates X>
@@ -311,10 +312,11 @@ namespace nearfield
   /// splits while it holds more than max_leaf_size targets or more than max_leaf_size sources.
   /// Errors are those of one set.
   template <detail::cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& targets,
-                                                  Y const& sources,
-                                                  tree_options<X::n_columns> const& options = {})
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&
+             (X::n_columns == Y::n_columns)
+  [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& targets,
+                                              Y const& sources,
+                                              tree_options<X::n_columns> const& options = {})
   {
     auto const of_sources = detail::positions_of(sources);
     return detail::build_tree<detail::value_of<X>, X::n_columns>(
@@ -331,9 +333,10 @@ namespace nearfield
 
   /// build_tree(simd, targets, sources, options)
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] tree<X::n_columns> build_tree(X const& targets, Y const& sources,
-                                                  tree_options<X::n_columns> const& options = {})
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&
+             (X::n_columns == Y::n_columns)
+  [[nodiscard]] tree<X::n_columns> build_tree(X const& targets, Y const& sources,
+                                              tree_options<X::n_columns> const& options = {})
   {
     return build_tree(simd, targets, sources, options);
   }

@@ -51,8 +51,7 @@ namespace nearfield
 
     /// A type whose view() has its cells, such as cell_list.
     template <class C>
-    concept has_cell_view = requires(C const& cells)
-    {
+    concept has_cell_view = requires(C const& cells) {
       cells.view().grid;
       cells.view().target_x;
       cells.view().full;

@@ -80,7 +80,7 @@ namespace nearfield
     }
     /// The same for two sets.
     template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
-    requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
+      requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
     void rebuild(X const& targets, Y const& sources)
     {
       build<detail::value_of<X>>({targets, sources, false});
@@ -108,7 +108,7 @@ namespace nearfield
     }
     /// The same for two sets.
     template <detail::device_coordinates<Dim> X, detail::device_coordinates<Dim> Y>
-    requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
+      requires std::same_as<detail::value_of<X>, detail::value_of<Y>>
     void enqueue(X const& targets, Y const& sources)
     {
       enqueue<detail::value_of<X>>({targets, sources, false});
@@ -193,10 +193,11 @@ namespace nearfield
 
   /// The tree of two sets of points.
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] cuda_tree<X::n_columns> build_tree(
-          cuda_backend where, X const& targets, Y const& sources,
-          tree_options<X::n_columns> const& options = {})
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&
+             (X::n_columns == Y::n_columns)
+  [[nodiscard]] cuda_tree<X::n_columns> build_tree(cuda_backend where, X const& targets,
+                                                   Y const& sources,
+                                                   tree_options<X::n_columns> const& options = {})
   {
     return {where,
             detail::device_positions<detail::value_of<X>, X::n_columns>{targets, sources, false},

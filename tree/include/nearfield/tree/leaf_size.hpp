@@ -105,8 +105,9 @@ namespace nearfield
 
   /// The same for a tree of two sets of points.
   template <detail::cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] leaf_costs::choice
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&
+             (X::n_columns == Y::n_columns)
+  [[nodiscard]] leaf_costs::choice
       choose_leaf_size(Where const& where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
@@ -130,8 +131,9 @@ namespace nearfield
 
   /// The same for two sets.
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] leaf_costs::choice
+    requires std::same_as<detail::value_of<X>, detail::value_of<Y>> &&
+             (X::n_columns == Y::n_columns)
+  [[nodiscard]] leaf_costs::choice
       choose_leaf_size(cuda_backend where, X const& targets, Y const& sources,
                        leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {

@@ -47,8 +47,8 @@ namespace nearfield
 
   /// All columns in tree order, as new vectors, whose number is that of the type: gather run_time_columns one by one.
   template <detail::columns_view From>
-  requires(From::n_columns != run_time_columns)
-      [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
+    requires(From::n_columns != run_time_columns)
+  [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
   {
     detail::require_size("gather", "from", from.size(), order.size());
     column_set<detail::value_of<From>, From::n_columns> result;
@@ -73,9 +73,9 @@ namespace nearfield
   /// All columns: to[c][order[i]] = from[c][i]. Throws nearfield::error if the sizes or the numbers of columns
   /// differ; the latter does not compile where both are known.
   template <detail::columns_view From, detail::columns_view To>
-  requires(From::n_columns == To::n_columns || From::n_columns == run_time_columns ||
-           To::n_columns == run_time_columns) //
-      void scatter(std::span<index_type const> order, From const& from, To const& to)
+    requires(From::n_columns == To::n_columns || From::n_columns == run_time_columns ||
+             To::n_columns == run_time_columns) //
+  void scatter(std::span<index_type const> order, From const& from, To const& to)
   {
     detail::require_size("scatter", "from", from.size(), order.size());
     detail::require_size("scatter", "to", to.size(), order.size());

@@ -137,7 +137,7 @@ namespace nearfield::starpu_mpi
     }
     /// The tree of two sets, as build_tree() makes it; a rank may have points of one set only.
     template <detail::cpu_place Where, detail::columns_view Sources>
-    requires std::convertible_to<Sources const&, strided<T const, Dim>>
+      requires std::convertible_to<Sources const&, strided<T const, Dim>>
     distributed_tree(Where const& where, MPI_Comm communicator,
                      strided<T const, Dim> const& targets, Sources const& sources,
                      tree_options<Dim> const& options = {},
@@ -155,7 +155,7 @@ namespace nearfield::starpu_mpi
     {}
     /// The tree of two sets by `simd`.
     template <detail::columns_view Sources>
-    requires std::convertible_to<Sources const&, strided<T const, Dim>>
+      requires std::convertible_to<Sources const&, strided<T const, Dim>>
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& targets,
                      Sources const& sources, tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {})

@@ -93,7 +93,7 @@ namespace nearfield::starpu_mpi
     /// Sends nothing.
     template <interaction K, detail::columns_view Q, detail::columns_view Out,
               class Isa = starpu::detail::isa_of_file>
-    requires std::same_as<T, typename Out::value_type>
+      requires std::same_as<T, typename Out::value_type>
     near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, tree,

@@ -97,7 +97,7 @@ namespace nearfield::starpu_mpi
     /// Values of known points, such as charges, from those of the points that this rank gave, in its order.
     /// Collective. Throws nearfield::error, on all ranks, if a rank has not one value for each of its points.
     template <std::ranges::contiguous_range Column>
-    requires std::is_trivially_copyable_v<std::ranges::range_value_t<Column>>
+      requires std::is_trivially_copyable_v<std::ranges::range_value_t<Column>>
     [[nodiscard]] auto known_values(Column const& given) const
     {
       using value = std::ranges::range_value_t<Column>;
