@@ -21,6 +21,7 @@ namespace nearfield::test
 {
   namespace
   {
+    using detail::cell;
     using detail::cell_frame;
     using detail::reduced_point;
 

@@ -13,35 +13,37 @@
 
 namespace nearfield
 {
-  /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
-  /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
-  ///
-  ///     nearfield::cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
-  ///     nearfield::cell<3> const layer = nearfield::cell<3>::of_lengths(std::array{10., 10., 0.});
-  template <int Dim>
-  struct cell
-  {
-    /// one a row, of either handedness, length^1
-    std::array<std::array<double, Dim>, Dim> vectors{};
-    std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
-    std::array<double, Dim> origin{}; ///< a corner, length^1
-
-    /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
-    template <std::floating_point L>
-    [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
-    {
-      cell box;
-      for (int a = 0; a < Dim; ++a)
-      {
-        box.vectors[a][a] = double(lengths[a]);
-        box.periodic[a] = lengths[a] != 0;
-      }
-      return box;
-    }
-  };
-
   namespace detail
   {
+    // Public when calls take it.
+
+    /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
+    /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
+    ///
+    ///     cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
+    ///     cell<3> const layer = cell<3>::of_lengths(std::array{10., 10., 0.});
+    template <int Dim>
+    struct cell
+    {
+      /// one a row, of either handedness, length^1
+      std::array<std::array<double, Dim>, Dim> vectors{};
+      std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
+      std::array<double, Dim> origin{}; ///< a corner, length^1
+
+      /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
+      template <std::floating_point L>
+      [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
+      {
+        cell box;
+        for (int a = 0; a < Dim; ++a)
+        {
+          box.vectors[a][a] = double(lengths[a]);
+          box.periodic[a] = lengths[a] != 0;
+        }
+        return box;
+      }
+    };
+
     /// How often the vectors of a cell are added to a point: 0 on open axes.
     template <int Dim>
     using image_counters = std::array<std::int32_t, Dim>;
