@@ -102,7 +102,7 @@ namespace
   }
 
   // [colours]
-  /// Leaves of one colour share no leaf that they add to: themselves and their upper neighbours.
+  /// A leaf adds to itself and its upper neighbours. No two leaves of one colour add to the same leaf.
   std::vector<std::vector<std::size_t>> colours_of(std::vector<cell> const& leaves)
   {
     std::vector<std::vector<std::size_t>> colours;
