@@ -25,7 +25,7 @@ namespace nearfield::test
 #if defined(NEARFIELD_TEST_CUDA)
     using any = std::variant<copied_cuda>;
 #else
-    using any = std::variant<detail::scalar_backend, simd_backend>;
+    using any = std::variant<scalar_backend, simd_backend>;
 #endif
 
     std::string name;

@@ -66,12 +66,16 @@ namespace nearfield::app
         };
       };
       if (only_counts)
-        return keep(std::move(counts.per_point),
-                    [](list_lines& lines, auto const& each)
-                    {
-                      for (std::size_t i = 0; i < each.size(); ++i)
-                        lines.row(i, each[i], std::span<index_type const>());
-                    });
+      {
+        if (options.output)
+          keep(std::move(counts.per_point),
+               [](list_lines& lines, auto const& each)
+               {
+                 for (std::size_t i = 0; i < each.size(); ++i)
+                   lines.row(i, each[i], std::span<index_type const>());
+               });
+        return;
+      }
       counts = {};
 
       // Fetching is not timed here. The size has been checked: with a limit, the library would count again.

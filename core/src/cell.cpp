@@ -136,7 +136,8 @@ namespace nearfield::detail
       [[noreturn]] void refuse_dependent(int axis) const
       {
         refuse(given_, axis,
-               "depends on the others; give vectors that span a cell, or make an axis open");
+               "depends on the others, or is too sheared; give vectors that span a cell, or make "
+               "an axis open");
       }
 
       cell_frame<Dim>& frame_;

@@ -124,8 +124,10 @@ namespace nearfield::tbfmm
                long n_neighbours, Leaf const& target, long const[], Data const& targets,
                Rhs& targets_rhs, long n_targets, Position... position) const
       {
-        auto const x = positions(targets, n_targets), y = positions(neighbours, n_neighbours);
-        auto const x_q = inputs(targets, n_targets), y_q = inputs(neighbours, n_neighbours);
+        auto const x = positions("P2P", "x", targets, n_targets);
+        auto const y = positions("P2P", "y", neighbours, n_neighbours);
+        auto const x_q = inputs("P2P", "x_q", targets, n_targets);
+        auto const y_q = inputs("P2P", "y_q", neighbours, n_neighbours);
         auto const x_held = results_of(x, targets_rhs), y_held = results_of(y, neighbours_rhs);
         // TBFMM's columns never overlap; those of a leaf and itself do, and then the first
         nearfield::detail::check_apart("P2P", first_of(x_held), "the neighbour's results",
@@ -149,11 +151,12 @@ namespace nearfield::tbfmm
                   TargetLeaf const& target, long const[], Targets const& targets, Rhs& targets_rhs,
                   long n_targets, Position... position) const
       {
-        auto const x = positions(targets, n_targets), y = positions(sources, n_sources);
+        auto const x = positions("P2PTsm", "x", targets, n_targets);
+        auto const y = positions("P2PTsm", "y", sources, n_sources);
         into(std::array{receiver<Targets>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
              {
-               auto const q = inputs(sources, n_sources);
+               auto const q = inputs("P2PTsm", "q", sources, n_sources);
                auto const shift = this->shift_at(target, position...);
                if (shift != std::array<double, 3>{})
                  p2p_outer(simd, interaction(), x, std::array{leaf{y, q, shift}}, out);
@@ -168,8 +171,8 @@ namespace nearfield::tbfmm
       void P2PInner(Leaf const&, long const[], Data const& targets, Rhs& targets_rhs,
                     long n_targets) const
       {
-        auto const x = positions(targets, n_targets);
-        auto const q = inputs(targets, n_targets);
+        auto const x = positions("P2PInner", "x", targets, n_targets);
+        auto const q = inputs("P2PInner", "q", targets, n_targets);
         into(std::array{receiver<Data>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
              {
@@ -227,17 +230,17 @@ namespace nearfield::tbfmm
         return {result, static_cast<std::size_t>(n)};
       }
       template <class Data>
-      static auto positions(Data const& data, long n)
+      static auto positions(char const* function, char const* argument, Data const& data, long n)
       {
         auto const x = columns<K::dim, 0, real<Data> const>(data, n);
-        nearfield::detail::check_view("P2P", "x", x, x.size());
+        nearfield::detail::check_view(function, argument, x, x.size());
         return x;
       }
       template <class Data>
-      static auto inputs(Data const& data, long n)
+      static auto inputs(char const* function, char const* argument, Data const& data, long n)
       {
         auto const q = columns<K::n_in, K::dim, real<Data> const>(data, n);
-        nearfield::detail::check_view("P2P", "q", q, q.size());
+        nearfield::detail::check_view(function, argument, q, q.size());
         return q;
       }
 

@@ -52,14 +52,19 @@ namespace nearfield::app
     attempt(
         [&]
         {
-          for (auto const& of_rank : keys)
+          std::size_t n = 0;
+          for (auto const& of_rank : keys) n += of_rank.size();
+          leaving.reserve(n);
+          for (auto& of_rank : keys)
           {
             leaving.insert(leaving.end(), of_rank.begin(), of_rank.end());
             offsets.push_back(leaving.size());
+            of_rank = {};
           }
           keys.resize(1);
         });
     auto const arrived = exchange<point_key>(leaving, offsets).values;
+    leaving = {};
     attempt([&] { keys[0].assign(arrived.begin(), arrived.end()); });
   }
 

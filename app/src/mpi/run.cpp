@@ -82,8 +82,11 @@ namespace nearfield::app
     try
     {
       all.require_same_options(written);
-      host_over host(all);
-      exit_status const status = f(host);
+      exit_status const status = [&]
+      {
+        host_over host(all);
+        return f(host);
+      }();
       all.wait_for_all(); // a launcher ends all ranks when one ends by another status
       return status;
     }

@@ -48,6 +48,7 @@ namespace nearfield::app
             << of.tasks << '\n';
     auto const texts = all.gather_all<char>(lines.str()).values;
     std::istringstream joined(std::string(texts.begin(), texts.end()));
+    report.tasks.clear();
     for (worker_tasks of; std::getline(joined, of.worker, '\t') &&
                           std::getline(joined, of.implementation, '\t') && joined >> of.tasks;)
     {

@@ -74,16 +74,16 @@ namespace nearfield
       Backend where;     ///< scalar or simd
       executor* threads; ///< not null
     };
-
-    /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
-    struct scalar_backend
-    {
-      /// On the threads of an executor.
-      [[nodiscard]] constexpr on_threads<scalar_backend> with(executor& threads) const;
-      /// backend::scalar
-      constexpr operator backend() const { return backend::scalar; } // NOLINT
-    };
   }
+
+  /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
+  struct scalar_backend
+  {
+    /// On the threads of an executor.
+    [[nodiscard]] constexpr detail::on_threads<scalar_backend> with(executor& threads) const;
+    /// backend::scalar
+    constexpr operator backend() const { return backend::scalar; } // NOLINT
+  };
 
   /// The SIMD back-end. Built-in interactions, and user-defined ones that nearfield_add_interaction()
   /// compiles, run on the instruction set given here. Other user-defined interactions run on the one that
@@ -103,8 +103,7 @@ namespace nearfield
     }
   };
 
-  constexpr detail::on_threads<detail::scalar_backend>
-  detail::scalar_backend::with(executor& threads) const
+  constexpr detail::on_threads<scalar_backend> scalar_backend::with(executor& threads) const
   {
     return {*this, &threads};
   }
@@ -114,7 +113,7 @@ namespace nearfield
   }
 
   /// `nf::p2p_inner(nf::scalar, ...)`
-  inline constexpr detail::scalar_backend scalar{};
+  inline constexpr scalar_backend scalar{};
   /// `nf::p2p_inner(nf::simd, ...)`: the widest available instruction set, see selected_isa()
   inline constexpr simd_backend simd{};
 

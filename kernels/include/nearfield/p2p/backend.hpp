@@ -62,9 +62,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The compiled kernels of an interaction, which all P2P calls, near fields and codelets run. Throws
-  /// nearfield::error if the instruction set is not available.
+  /// nearfield::error if the instruction set is not available. Hidden: two modules of a program may each have an
+  /// interaction of the same name, and keep kernels of their own.
   template <detail::kernel_real T, interaction K, detail::cpu_backend Backend>
-  detail::p2p_kernels<T> kernels_of(Backend where)
+  [[gnu::visibility("hidden")]] detail::p2p_kernels<T> kernels_of(Backend where)
   {
     if constexpr (detail::dispatched_interaction<K>)
     {
@@ -75,7 +76,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
         else
           return detail::registered_kernels<K, T>(which);
       };
-      if constexpr (std::same_as<Backend, detail::scalar_backend>)
+      if constexpr (std::same_as<Backend, scalar_backend>)
         return of(isa::scalar);
       else
       {
@@ -85,7 +86,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
         return widest;
       }
     }
-    else if constexpr (std::same_as<Backend, detail::scalar_backend>)
+    else if constexpr (std::same_as<Backend, scalar_backend>)
       return detail::scalar_kernels<K, T>();
     else
       return detail::own_simd_kernels<K, T>::get();

@@ -166,7 +166,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return int(of_a.begin < of_b.end) + int(of_b.begin < of_a.end) == 2;
   }
 
-  /// Whether an output column may share memory with a column of `other`; for columns without strides, whether it does.
+  /// Whether an output column may share memory with a column of `other`: exact for columns without strides, unless a view
+  /// is empty.
   template <class Out, class View>
   [[gnu::always_inline]] inline bool column_shares(Out const& out, View const& other)
   {

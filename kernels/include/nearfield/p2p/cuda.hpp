@@ -124,7 +124,7 @@ namespace nearfield
   namespace detail
   {
     /// What a call on a GPU does besides its kernel: it does not depend on the interaction. One set is given as targets
-    /// and as sources, one object. For float and double.
+    /// and as sources. For float and double.
     template <class T>
     struct NEARFIELD_API cuda_step
     {

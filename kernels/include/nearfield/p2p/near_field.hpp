@@ -162,28 +162,6 @@ namespace nearfield
       any_columns<T> out;
     };
 
-    /// A list as a step of either form takes it.
-    inline leaf_groups_view leaves_of(boxes const& targets, interaction_list const& list,
-                                      bool has_one_set)
-    {
-      leaf_groups_view leaves;
-      leaves.has_one_set = has_one_set;
-      leaves.targets = targets;
-      if (has_one_set) leaves.sources = targets;
-      leaves.full = leaves.half = list;
-      return leaves;
-    }
-    /// The same of a tree or a cell list, of which only the list of the form is made.
-    template <has_leaves Leaves>
-    leaf_groups_view leaves_of(Leaves const& of, bool is_mutual)
-    {
-      leaf_groups_view leaves = leaves_of(
-          of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
-      leaves.target_order = of.target_order();
-      leaves.source_order = of.source_order();
-      return leaves;
-    }
-
     /// What near_field does besides the kernel: it does not depend on the interaction. One set is given as targets and
     /// as sources. For float and double.
     template <class T>
@@ -211,6 +189,28 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
+    /// A list as a step of either form takes it.
+    inline leaf_groups_view leaves_of(boxes const& targets, interaction_list const& list,
+                                      bool has_one_set)
+    {
+      leaf_groups_view leaves;
+      leaves.has_one_set = has_one_set;
+      leaves.targets = targets;
+      if (has_one_set) leaves.sources = targets;
+      leaves.full = leaves.half = list;
+      return leaves;
+    }
+    /// The same of a tree or a cell list, of which only the list of the form is made.
+    template <has_leaves Leaves>
+    leaf_groups_view leaves_of(Leaves const& of, bool is_mutual)
+    {
+      leaf_groups_view leaves = leaves_of(
+          of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
+      leaves.target_order = of.target_order();
+      leaves.source_order = of.source_order();
+      return leaves;
+    }
+
     template <class T, class X, class Q, class Out>
     step_set<T> set_of(X const& x, Q const& q, Out const& out)
     {

@@ -128,7 +128,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                                                detail::form_case_of<K>(true)) == pair_form::mutual;
     auto const kernels = kernels_of<T, K>(where);
     std::string_view worker = NEARFIELD_ISA_NAME; // of an interaction that this file compiles
-    if constexpr (std::same_as<Backend, detail::scalar_backend>)
+    if constexpr (std::same_as<Backend, scalar_backend>)
       worker = name_of(isa::scalar);
     else if constexpr (detail::dispatched_interaction<K>)
       worker = name_of(detail::available(where.which));
