@@ -2,8 +2,9 @@
 
 #include "points.hpp"
 
+#include "core/src/cell.hpp"
+
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell.hpp>
 
 #include <algorithm>
 #include <array>

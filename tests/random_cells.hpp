@@ -2,7 +2,7 @@
 
 #include "points.hpp"
 
-#include <nearfield/core/cell.hpp>
+#include "core/src/cell.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <nearfield/core/cell.hpp>
+#include "cell.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>

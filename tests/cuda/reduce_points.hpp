@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/cell.hpp>
+#include "core/src/cell.hpp"
 
 #include <cstddef>
 

@@ -15,8 +15,6 @@ namespace nearfield
 {
   namespace detail
   {
-    // Public when calls take it.
-
     /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
     /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
     ///
