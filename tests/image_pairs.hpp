@@ -2,7 +2,7 @@
 
 #include "points.hpp"
 
-#include "core/src/cell.hpp"
+#include <nearfield/core/cell.hpp>
 
 #include <nearfield/core/boxes.hpp>
 
@@ -41,7 +41,7 @@ namespace nearfield::test
     using real = long double;
     using vector = std::array<real, Dim>;
 
-    explicit lattice_images(detail::cell<Dim> const& given) : cell_(given)
+    explicit lattice_images(cell<Dim> const& given) : cell_(given)
     {
       for (int a = 0; a < Dim; ++a)
       {
@@ -111,7 +111,7 @@ namespace nearfield::test
       image[axis] = 0;
     }
 
-    detail::cell<Dim> cell_;
+    cell<Dim> cell_;
     std::vector<int> axes_;     // the periodic ones
     std::vector<vector> units_; // orthonormal; vector n lies in the first n + 1 of them
   };
@@ -124,7 +124,7 @@ namespace nearfield::test
   public:
     using image = detail::image_counters<Dim>;
 
-    image_definition(detail::cell<Dim> const& given, points<T, Dim> const& targets,
+    image_definition(cell<Dim> const& given, points<T, Dim> const& targets,
                      points<T, Dim> const& sources, T cutoff, bool closed = false)
         : frame_(given), images_(given), x_(targets), y_(sources), cutoff_(cutoff),
           cutoff_squared_(cutoff * cutoff), is_one_set_(&targets == &sources)

@@ -2,7 +2,7 @@
 
 #include "points.hpp"
 
-#include "core/src/cell.hpp"
+#include <nearfield/core/cell.hpp>
 
 #include <algorithm>
 #include <array>
@@ -20,9 +20,9 @@ namespace nearfield::test
   /// A cell with heights of 0.1 to 10 cutoffs and shears to 80 degrees, of either handedness, turned, and periodic
   /// along any of its vectors; those of open axes may be anything.
   template <int Dim>
-  detail::cell<Dim> random_cell(random_numbers& random, double cutoff)
+  cell<Dim> random_cell(random_numbers& random, double cutoff)
   {
-    detail::cell<Dim> made;
+    cell<Dim> made;
     for (int a = 0; a < Dim; ++a)
     {
       double const height = cutoff * std::pow(10, random.uniform(-1, 1));

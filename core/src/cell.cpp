@@ -1,4 +1,4 @@
-#include "cell.hpp"
+#include <nearfield/core/cell.hpp>
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -128,7 +128,7 @@ namespace nearfield::detail
         row const vector = vector_of(coefficients);
         // of dependent vectors nothing is left, or rounding, which then has large coefficients
         for (double const n : coefficients)
-          if (!(dot(vector, vector) > 0) || std::abs(n) > 0x1p31) refuse_dependent(a);
+          if (!std::isnormal(dot(vector, vector)) || std::abs(n) > 0x1p31) refuse_dependent(a);
         frame_.basis[a] = coefficients;
         frame_.reduced[a] = vector;
       }

@@ -2,7 +2,7 @@
 #include "image_pairs.hpp"
 #include "random_cells.hpp"
 
-#include "core/src/cell.hpp"
+#include <nearfield/core/cell.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "complains_of.hpp"
 
-#include <nearfield/core/wrap.hpp>
+#include <nearfield/core/cell.hpp>
 
 #include <gtest/gtest.h>
 

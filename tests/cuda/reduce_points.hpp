@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/src/cell.hpp"
+#include <nearfield/core/cell.hpp>
 
 #include <cstddef>
 

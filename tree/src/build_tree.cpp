@@ -137,8 +137,7 @@ namespace nearfield::detail
       cell_grid<double, Dim> grid;
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
-      for (int d = 0; d < Dim; ++d)
-        if (parts.period[d] > 0) grid.axes[d] = grid_axis::periodic;
+      for (int d = 0; d < Dim; ++d) grid.wraps[d] = parts.period[d] > 0;
       cell_rows rows;
       if (in_rows) find_rows(on, grid, std::span(leaves.keys), rows);
 
@@ -150,7 +149,7 @@ namespace nearfield::detail
                         [&](index_type first, index_type last, list_writer& to)
                         {
                           if (in_rows)
-                            list_cells(grid, rows, first, last, to);
+                            list_cells(grid, image_numbers<Dim>::of_trees(), rows, first, last, to);
                           else
                             list_leaves(leaves, layout.level, parts.period, first, last, to);
                         });

@@ -1,6 +1,5 @@
 #include "cell_interactions.hpp"
 
-#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/parallel.hpp>
@@ -19,7 +18,7 @@ namespace nearfield::detail
     /// [low, high) moves along with the column of the target box.
     struct met_row
     {
-      bool is_own; // the targets are in the section
+      bool is_own; // the row of the targets, or an image of it
       std::uint16_t shift;
       std::int64_t offset; // 0 unless the row is an image along the last axis
       index_type low, high, end;
@@ -28,68 +27,73 @@ namespace nearfield::detail
     struct neighbour_row
     {
       std::uint64_t key;
-      int image;
+      int image; // in the sense of image_numbers::weight
     };
 
-    /// A vector in an array of the most values that it can have.
-    template <class T, std::size_t Most>
-    struct bounded_vector
+    /// How often n fits into a number, which may be negative.
+    std::int64_t turns(std::int64_t i, std::int64_t n)
     {
-      std::array<T, Most> values;
-      std::size_t size = 0;
-
-      T& operator[](std::size_t i) { return values[i]; }
-      void push_back(T const& value) { values[size++] = value; }
-      [[nodiscard]] T* begin() { return values.data(); }
-      [[nodiscard]] T* end() { return values.data() + size; }
-    };
-
-    inline constexpr std::size_t most_reached = 2 * max_cells_per_cutoff + 1; // along an axis
-
-    /// The most rows within reach of a row.
-    template <int Dim>
-    inline constexpr std::size_t most_rows = most_reached * (Dim == 3 ? most_reached : 1);
-
-    /// The rows within reach of a row, by ascending key.
-    template <class T, int Dim>
-    void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
-                   bounded_vector<neighbour_row, most_rows<Dim>>& found)
-    {
-      // adds the cells along an axis, by ascending index
-      auto const reached = [&](int a, std::int64_t at, auto const& add)
-      {
-        std::int64_t const n = grid.cells[a], reach = grid.reach[a];
-        int const wraps = grid.axes[a] == grid_axis::periodic ? 1 : 0;
-        // the image after the last cell consists of the first cells
-        for (int image = wraps; image >= -wraps; --image)
-        {
-          std::int64_t const first = std::max(at - reach - image * n, std::int64_t(0));
-          std::int64_t const last = std::min(at + reach - image * n, n - 1);
-          for (std::int64_t i = first; i <= last; ++i)
-            add(neighbour_row{static_cast<std::uint64_t>(i), image * image_step(a)});
-        }
-      };
-      found.size = 0;
-      auto const push = [&](neighbour_row const& r)
-      {
-        found.push_back(r);
-      };
-      if constexpr (Dim == 2)
-        reached(0, static_cast<std::int64_t>(row), push);
-      else
-      {
-        std::uint64_t const n = grid.cells[1], at = row / n;
-        bounded_vector<neighbour_row, most_reached> inner;
-        reached(1, static_cast<std::int64_t>(row - at * n),
-                [&](neighbour_row const& r) { inner.push_back(r); });
-        reached(0, static_cast<std::int64_t>(at),
-                [&](neighbour_row const& outer)
-                {
-                  for (neighbour_row const& r : inner)
-                    push({outer.key * n + r.key, outer.image + r.image});
-                });
-      }
+      return i >= 0 ? i / n : -((n - 1 - i) / n);
     }
+
+    /// Finds the rows within reach of a row.
+    template <class T, int Dim>
+    class rows_around
+    {
+    public:
+      rows_around(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& images)
+          : grid_(grid), images_(images)
+      {}
+
+      /// By ascending key, unless cells are met in several images.
+      std::span<neighbour_row const> operator()(std::uint64_t row)
+      {
+        found_.clear();
+        auto const push = [&](neighbour_row const& r)
+        {
+          found_.push_back(r);
+        };
+        if constexpr (Dim == 2)
+          for_each_cell(0, static_cast<std::int64_t>(row), push);
+        else
+        {
+          std::uint64_t const n = grid_.cells[1], at = row / n;
+          inner_.clear();
+          for_each_cell(1, static_cast<std::int64_t>(row - at * n),
+                        [&](neighbour_row const& r) { inner_.push_back(r); });
+          for_each_cell(0, static_cast<std::int64_t>(at),
+                        [&](neighbour_row const& outer)
+                        {
+                          for (neighbour_row const& r : inner_)
+                            push({outer.key * n + r.key, outer.image + r.image});
+                        });
+        }
+        return found_;
+      }
+
+    private:
+      template <class Add>
+      void for_each_cell(int a, std::int64_t at, Add const& add) const
+      {
+        std::int64_t const n = grid_.cells[a], low = at - grid_.reach[a],
+                           high = at + grid_.reach[a];
+        bool const wraps = grid_.wraps[a];
+        // the image after the last cell consists of the first cells
+        for (std::int64_t image = wraps ? turns(high, n) : 0; image >= (wraps ? turns(low, n) : 0);
+             --image)
+        {
+          std::int64_t const first = std::max(low - image * n, std::int64_t(0));
+          std::int64_t const last = std::min(high - image * n, n - 1);
+          for (std::int64_t i = first; i <= last; ++i)
+            add(neighbour_row{static_cast<std::uint64_t>(i),
+                              static_cast<int>(image) * images_.weight[a]});
+        }
+      }
+
+      cell_grid<T, Dim> const& grid_;
+      image_numbers<Dim> const& images_;
+      std::vector<neighbour_row> found_, inner_;
+    };
 
     /// The position of the first row with this key or a larger one, which the last of the rows has; fast if it is a
     /// little after the hint.
@@ -116,8 +120,9 @@ namespace nearfield::detail
 
     /// list_cells() for at most few_boxes boxes.
     template <class T, int Dim>
-    void list_few_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
-                        index_type last, list_writer& lists)
+    void list_few_cells(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& images,
+                        cell_rows const& boxes_of, index_type first, index_type last,
+                        list_writer& lists)
     {
       std::array<std::array<int, Dim>, few_boxes> at;
       for (std::size_t r = 0; r + 1 < boxes_of.rows.size(); ++r)
@@ -131,9 +136,9 @@ namespace nearfield::detail
         }
       std::array<int, Dim> period{}; // in cells
       for (int a = 0; a < Dim; ++a)
-        if (grid.axes[a] == grid_axis::periodic) period[a] = static_cast<int>(grid.cells[a]);
+        if (grid.wraps[a]) period[a] = static_cast<int>(grid.cells[a]);
 
-      constexpr std::uint16_t is_far = n_images; // no shift has this number
+      auto const is_far = static_cast<std::uint16_t>(images.n); // no shift has this number
       std::array<std::array<std::uint16_t, few_boxes>, few_boxes> shifts;
       index_type const n = lists.n_boxes();
       for (index_type b = 0; b < n; ++b)
@@ -147,11 +152,11 @@ namespace nearfield::detail
           {
             int const d = at[c][a] - at[b][a], reach = grid.reach[a];
             int const turn = (d < -reach) - (d > reach);
-            image += turn * image_step(a);
+            image += turn * images.weight[a];
             meet &= std::abs(d + turn * period[a]) <= reach;
           }
-          shifts[b][c] = meet ? shift_of(image) : is_far;
-          shifts[c][b] = meet ? shift_of(-image) : is_far;
+          shifts[b][c] = meet ? images.shift_of(image) : is_far;
+          shifts[c][b] = meet ? images.shift_of(-image) : is_far;
         }
       }
       for (index_type b = first; b < last; ++b)
@@ -195,13 +200,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
-                  index_type last, list_writer& lists)
+  void list_cells(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& images,
+                  cell_rows const& boxes_of, index_type first, index_type last, list_writer& lists)
   {
-    if (lists.n_boxes() <= few_boxes) return list_few_cells(grid, boxes_of, first, last, lists);
+    bool const has_own_images = grid.meets_images_of_cells();
+    if (has_own_images) lists.expect_own_images();
+    if (lists.n_boxes() <= few_boxes && !has_own_images)
+      return list_few_cells(grid, images, boxes_of, first, last, lists);
     std::int64_t const columns = grid.cells[Dim - 1];
     std::int64_t const reach = grid.reach[Dim - 1];
-    bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
+    bool const wraps = grid.wraps[Dim - 1];
     std::span<cell_row const> const rows = boxes_of.rows;
     std::span<std::uint32_t const> const column_of = boxes_of.columns;
 
@@ -216,43 +224,46 @@ namespace nearfield::detail
                         std::ranges::lower_bound(in_row, column, {}, as_signed) - in_row.begin());
     };
 
-    bounded_vector<neighbour_row, most_rows<Dim>> wanted;
-    bounded_vector<met_row, 3 * most_rows<Dim>> met;
-    std::array<index_type, most_rows<Dim>> hints{};
+    rows_around<T, Dim> around(grid, images);
+    std::vector<met_row> met;
+    std::vector<index_type> hints; // of each row around
     auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
     for (auto r = static_cast<std::size_t>(beyond - rows.begin()) - 1;
          first < last && rows[r].first_box < last; ++r)
     {
       index_type const begin = std::max(first, rows[r].first_box),
                        end = std::min(last, rows[r + 1].first_box);
-      find_keys(grid, rows[r].key, wanted);
-      met.size = 0;
+      auto const wanted = around(rows[r].key);
+      hints.resize(std::max(hints.size(), wanted.size()));
+      met.clear();
       // what the boxes of the row reach
       std::int64_t const lowest = column_of[begin] - reach, highest = column_of[end - 1] + reach;
-      int const from_image = wraps && lowest < 0 ? -1 : 0;
-      int const to_image = wraps && highest >= columns ? 1 : 0;
+      std::int64_t const from_image = wraps ? turns(lowest, columns) : 0;
+      std::int64_t const to_image = wraps ? turns(highest, columns) : 0;
       index_type q = 0;
-      for (std::size_t w = 0; w < wanted.size; ++w)
+      for (std::size_t w = 0; w < wanted.size(); ++w)
       {
         auto const [key, row_image] = wanted[w];
         if (w > 0 && key == wanted[w - 1].key + 1)
           q += rows[q].key < key ? 1 : 0; // it is the row of the key before, or that of this one
-        else
+        else if (w == 0 || key != wanted[w - 1].key)
           q = hints[w] = find_row(rows, key, hints[w]);
         if (rows[q].key != key) continue;
         index_type const first_of_row = rows[q].first_box, end_of_row = rows[q + 1].first_box;
         std::int64_t const first_of_columns = column_of[first_of_row],
                            last_of_columns = column_of[end_of_row - 1];
         // positions ascend: the image after the last column consists of the first columns
-        for (int image = to_image; image >= from_image; --image)
+        for (std::int64_t image = to_image; image >= from_image; --image)
         {
           std::int64_t const offset = image * columns;
           if (first_of_columns + offset > highest || last_of_columns + offset < lowest) continue;
           index_type const low = begin > rows[r].first_box // in the middle of a long row
                                      ? first_column(first_of_row, end_of_row, lowest - offset)
                                      : first_of_row;
-          met.push_back({q == r && image == 0, shift_of(row_image + image * image_step(Dim - 1)),
-                         offset, low, low, end_of_row});
+          met.push_back(
+              {q == r,
+               images.shift_of(row_image + static_cast<int>(image) * images.weight[Dim - 1]),
+               offset, low, low, end_of_row});
         }
       }
       for (index_type b = begin; b < end; ++b)
@@ -266,9 +277,10 @@ namespace nearfield::detail
             while (row.low < row.end && column_of[row.low] < from) ++row.low;
             if (row.high < row.low) row.high = row.low;
             while (row.high < row.end && column_of[row.high] <= to) ++row.high;
-            if (row.is_own)
+            if (row.is_own && row.low <= b && b < row.high)
             {
               lists.add(row.low, b, row.shift);
+              if (has_own_images) lists.add_own(b, row.shift);
               lists.add(b + 1, row.high, row.shift);
             }
             else
@@ -282,8 +294,8 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void find_rows(executor&, cell_grid<T, Dim> const&, std::span<std::uint64_t const>,     \
                           cell_rows&);                                                             \
-  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, index_type, index_type,     \
-                           list_writer&);
+  template void list_cells(cell_grid<T, Dim> const&, image_numbers<Dim> const&, cell_rows const&,  \
+                           index_type, index_type, list_writer&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "images.hpp"
 #include "interaction_lists.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -33,9 +34,10 @@ namespace nearfield::detail
   void find_rows(executor& on, cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                  cell_rows& found);
 
-  /// The interaction lists of the boxes [first, last): a target box meets every other one within reach, once.
-  /// Uses cells, reach and axes of the grid, whose periodic axes have at least 2 reach + 1 cells.
+  /// The interaction lists of the boxes [first, last): a target box meets every other one within reach, once in each image
+  /// that is. Rows of boxes come axis by axis, from the last image to the first one, and by ascending index in each. Uses
+  /// cells, reach and wraps of the grid.
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
-                  index_type last, list_writer& lists);
+  void list_cells(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& images,
+                  cell_rows const& boxes_of, index_type first, index_type last, list_writer& lists);
 }

@@ -5,6 +5,7 @@
 #include "gaps.hpp"
 #include "images.hpp"
 #include "instantiate.hpp"
+#include "reduce.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -25,13 +26,18 @@ namespace nearfield
       std::array<std::vector<detail::axis_piece>, Dim> pieces; // of the grid
       bool one_set = true;
       double cutoff = 0; // as given
+      reduced_points<T, Dim> reduced_targets, reduced_sources;
       sorted_cells<T, Dim> targets, sources;
+      // by position, what brought points into the box; empty if all were inside
+      std::vector<std::array<double, 3>> target_moves, source_moves;
       // two sets: the cells that hold points of either
       page_vector<std::uint64_t> keys;
       page_vector<index_type> target_offsets, source_offsets;
       list_pair lists;
-      std::array<T, Dim> shifted_by{}; // the periods of the shifts
+      // one set where boxes meet images of themselves: of opposite ones, only one
+      interaction_table half_of_boxes;
       std::vector<std::array<double, 3>> shifts;
+      std::vector<image_counters<Dim>> images;
 
       detail::sort_scratch sort_scratch;
       cell_rows rows;
@@ -44,9 +50,9 @@ namespace nearfield
     /// Leaves out gaps that would make cells wide.
     template <class T, int Dim>
     void leave_gaps_out(executor& on, detail::cell_list_data<T, Dim>& data,
-                        cell_list_options<T, Dim> const& options,
-                        strided<T const, Dim> const& targets, strided<T const, Dim> const& sources)
+                        cell_list_options<T, Dim> const& options)
     {
+      auto const &targets = data.reduced_targets.x, &sources = data.reduced_sources.x;
       if (targets.size() + sources.size() > std::numeric_limits<index_type>::max()) return;
       for (int a = 0; a < Dim; ++a)
       {
@@ -56,6 +62,46 @@ namespace nearfield
         detail::leave_gaps_out(
             data.grid, options, a, axis.spacing(detail::crowd_of_cell),
             [&](double length) { return axis.gaps(length); }, data.pieces[a]);
+      }
+    }
+
+    /// Minus the image of each point, by position.
+    template <class T, int Dim>
+    std::vector<std::array<double, 3>> moves_of(executor& on, detail::cell_frame<Dim> const& frame,
+                                                detail::reduced_points<T, Dim> const& points,
+                                                std::span<index_type const> order)
+    {
+      std::vector<std::array<double, 3>> moves(points.images.empty() ? 0 : order.size());
+      detail::for_each_part(on, detail::cut(on, moves.size()),
+                            [&](int, std::size_t begin, std::size_t end)
+                            {
+                              for (std::size_t p = begin; p < end; ++p)
+                              {
+                                auto const shift = frame.shift(points.images[order[p]]);
+                                for (int a = 0; a < Dim; ++a) moves[p][a] = 0 - shift[a];
+                              }
+                            });
+      return moves;
+    }
+
+    /// The half list of boxes: without those images of a box itself that others are opposite to.
+    template <int Dim>
+    void drop_opposite_images(detail::interaction_table const& half,
+                              std::vector<detail::image_counters<Dim>> const& images,
+                              detail::interaction_table& to)
+    {
+      to.own = half.own;
+      to.offsets = half.offsets;
+      to.ranges.clear();
+      for (std::size_t b = 0; b < half.own.size(); ++b)
+      {
+        for (index_type r = half.offsets[b]; r < half.offsets[b + 1]; ++r)
+        {
+          detail::source_range const& range = half.ranges[r];
+          if (range.begin != half.own[b].begin || detail::is_positive(images[range.shift]))
+            to.ranges.push_back(range);
+        }
+        to.offsets[b + 1] = static_cast<index_type>(to.ranges.size());
       }
     }
   }
@@ -69,20 +115,21 @@ namespace nearfield
     detail::require_columns(targets, one_set ? "points" : "queries");
     if (!one_set) detail::require_columns(*sources, "points");
     detail::check_cell_options(static_cast<T>(cutoff), options_);
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    detail::point_bounds<T, Dim> bounds;
-    bounds.lower.fill(infinity);
-    bounds.upper.fill(-infinity);
-    detail::extend_bounds<T, Dim>(bounds, targets, options_.period, one_set ? "points" : "queries",
-                                  on);
-    if (!one_set) detail::extend_bounds<T, Dim>(bounds, *sources, options_.period, "points", on);
-    if (bounds.lower[0] > bounds.upper[0]) // no points at all
+    auto const frame = detail::frame_of(options_);
+    detail::reduced_points<T, Dim> reduced_targets, reduced_sources;
+    if (data_) // of which the memory is used again
     {
-      bounds.lower.fill(0);
-      bounds.upper.fill(0);
+      reduced_targets.moved.swap(data_->reduced_targets.moved);
+      reduced_sources.moved.swap(data_->reduced_sources.moved);
     }
+    detail::reduce_points(on, frame, targets, one_set ? "points" : "queries", reduced_targets);
+    if (!one_set) detail::reduce_points(on, frame, *sources, "points", reduced_sources);
+    bool const has_both = targets.size() > 0 && reduced_sources.x.size() > 0;
+    auto const bounds = has_both ? united(reduced_targets.bounds, reduced_sources.bounds)
+                        : targets.size() > 0 ? reduced_targets.bounds
+                                             : reduced_sources.bounds;
     detail::cell_grid<T, Dim> const grid =
-        detail::make_cell_grid(bounds.lower, bounds.upper, static_cast<T>(cutoff), options_);
+        detail::make_cell_grid(bounds, static_cast<T>(cutoff), options_);
 
     if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
     detail::cell_list_data<T, Dim>& data = *data_;
@@ -91,18 +138,22 @@ namespace nearfield
       data.grid = grid;
       data.cutoff = cutoff;
       data.one_set = one_set;
-      leave_gaps_out(on, data, options_, targets, one_set ? strided<T const, Dim>() : *sources);
-      std::array<T, Dim> period = data.grid.period;
-      for (int a = 0; a < Dim; ++a)
-        if (data.grid.axes[a] != detail::grid_axis::periodic) period[a] = 0;
-      if (period != data.shifted_by) data.shifts = detail::shifts_of(data.shifted_by = period);
-      detail::sort_into_cells(on, targets, data.grid, data.targets, data.sort_scratch);
+      data.reduced_targets = std::move(reduced_targets);
+      data.reduced_sources = std::move(reduced_sources);
+      leave_gaps_out(on, data, options_);
+      detail::image_numbers<Dim> const images = detail::numbers_of(data.grid);
+      detail::make_images(data.grid, images, data.shifts, data.images);
+      detail::sort_into_cells(on, data.reduced_targets.x, data.grid, data.targets,
+                              data.sort_scratch);
       if (!one_set)
       {
-        detail::sort_into_cells(on, *sources, data.grid, data.sources, data.sort_scratch);
+        detail::sort_into_cells(on, data.reduced_sources.x, data.grid, data.sources,
+                                data.sort_scratch);
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
+      data.target_moves = moves_of(on, frame, data.reduced_targets, data.targets.indices());
+      data.source_moves = moves_of(on, frame, data.reduced_sources, data.sources.indices());
       detail::find_rows(on, data.grid, one_set ? data.targets.keys : data.keys, data.rows);
       data.lists = detail::list_in_parts(
           on,
@@ -114,8 +165,10 @@ namespace nearfield
            "fewer cells_per_cutoff",
            Dim == 3 ? 10u : 4u},
           [&](index_type first, index_type last, detail::list_writer& to)
-          { detail::list_cells(data.grid, data.rows, first, last, to); }, std::move(data.lists),
-          &data.list_pieces);
+          { detail::list_cells(data.grid, images, data.rows, first, last, to); },
+          std::move(data.lists), &data.list_pieces);
+      if (one_set && data.grid.meets_images_of_cells())
+        drop_opposite_images<Dim>(data.lists.half, data.images, data.half_of_boxes);
     }
     catch (...)
     {
@@ -181,12 +234,15 @@ namespace nearfield
     view.targets.offsets = data.one_set ? data.targets.offsets : data.target_offsets;
     view.sources.offsets = data.one_set ? data.targets.offsets : data.source_offsets;
     view.one_set = data.one_set;
-    view.full = data.lists.full.view();
-    view.full.shifts = data.shifts;
+    view.images = data.images;
+    view.target_images = data.reduced_targets.images;
+    view.source_images = data.one_set ? view.target_images : data.reduced_sources.images;
+    view.full = data.lists.full.view(data.shifts);
+    view.full_own_at = data.lists.full.own_at;
     if (data.one_set)
     {
-      view.half = data.lists.half.view();
-      view.half.shifts = data.shifts;
+      view.half = data.lists.half.view(data.shifts);
+      view.half_own_at = data.lists.half.own_at;
     }
     return view;
   }
@@ -197,36 +253,21 @@ namespace nearfield
     return data_->grid;
   }
 
-  namespace
+  template <detail::cell_real T, int Dim>
+  std::span<std::array<double, 3> const> cell_list<T, Dim>::target_moves() const&
   {
-    /// The shortest period whose cells wrap around: they are 2 k + 1.
-    template <class T>
-    T least_wrapping_period(T cutoff, int k)
-    {
-      T period = static_cast<T>((2 * k + 1) * detail::least_width(cutoff, T(0), k));
-      auto const cells = [&]
-      {
-        return double(period) / detail::least_width(cutoff, period, k);
-      };
-      while (cells() < 2 * k + 1) period *= 1 + std::numeric_limits<T>::epsilon();
-      return period;
-    }
+    return data_->target_moves;
+  }
+
+  template <detail::cell_real T, int Dim>
+  std::span<std::array<double, 3> const> cell_list<T, Dim>::source_moves() const&
+  {
+    return data_->one_set ? data_->target_moves : data_->source_moves;
   }
 
   template <detail::cell_real T, int Dim>
   interaction_list cell_list<T, Dim>::interactions() const&
   {
-    for (int a = 0; a < Dim; ++a)
-      if (grid().axes[a] == detail::grid_axis::minimum_image)
-      {
-        int const k = detail::cells_per_cutoff(options_, a);
-        throw error("cell_list: the period " + detail::number_text(grid().period[a]) + " of axis " +
-                    std::to_string(a) +
-                    " holds too few cells for an interaction list; give a "
-                    "period of at least " +
-                    detail::number_text(least_wrapping_period(cutoff(), k)) +
-                    ", a smaller cutoff or a larger cells_per_cutoff than " + std::to_string(k));
-      }
     return view().full;
   }
 
@@ -234,8 +275,7 @@ namespace nearfield
   interaction_list cell_list<T, Dim>::half_interactions() const&
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
-    (void)interactions(); // checks the same conditions
-    return view().half;
+    return grid().meets_images_of_cells() ? data_->half_of_boxes.view(data_->shifts) : view().half;
   }
 
   template class cell_list<float, 2>;

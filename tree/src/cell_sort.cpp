@@ -1,6 +1,7 @@
 #include "cell_sort.hpp"
 
 #include "instantiate.hpp"
+#include "reduce.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -16,7 +17,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// The keys of the points [begin, end), whose places on each axis are place(grid, axis, x).
+    /// The keys of the points [begin, end), whose places along each axis are place(grid, axis, x).
     template <class Key, class T, int Dim, class Place>
     void write_cells(cell_grid<T, Dim> const& given, strided<T const, Dim> const& points,
                      std::size_t begin, std::size_t end, Key* keys, Place const& place)
@@ -26,8 +27,9 @@ namespace nearfield::detail
       strided<T const, Dim> const x = points;
       for (std::size_t i = begin; i < end; ++i)
       {
+        std::array<T, Dim> const point = point_at(x, i);
         std::array<std::uint32_t, Dim> at;
-        for (int a = 0; a < Dim; ++a) at[a] = grid.index_of(a, place(grid, a, x[a][i]));
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index_of(a, place(grid, a, point));
         keys[i] = static_cast<Key>(grid.key(at));
       }
     }
@@ -53,11 +55,15 @@ namespace nearfield::detail
     order_by_cell(on, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
                   [&](auto* keys)
                   {
-                    if (has_pieces)
-                      write(keys, [](auto const& of, int a, T x) { return of.place(a, x); });
+                    if (!grid.frame.is_aligned)
+                      write(keys, [](auto const& of, int a, auto const& x)
+                            { return of.place_without_pieces(a, of.along(a, x)); });
+                    else if (has_pieces)
+                      write(keys, [](auto const& of, int a, auto const& x)
+                            { return of.place(a, double(x[a])); });
                     else
-                      write(keys, [](auto const& of, int a, T x)
-                            { return of.place_without_pieces(a, x); });
+                      write(keys, [](auto const& of, int a, auto const& x)
+                            { return of.place_without_pieces(a, double(x[a])); });
                   });
     std::array<T*, Dim> columns;
     for (int d = 0; d < Dim; ++d)
@@ -68,19 +74,6 @@ namespace nearfield::detail
     // 0 for -0, so that zero displacements have one sign: no other difference is -0
     gather_columns(on, std::span(sorted.order).first(n), Dim, points, columns,
                    [](T& to, T x) { to = x + T(0); });
-  }
-
-  namespace
-  {
-    template <class T>
-    [[noreturn]] void complain(char const* name, std::size_t i, int axis, T value, T period)
-    {
-      throw error("cell_list: coordinate " + std::to_string(axis) + " of point " +
-                  std::to_string(i) + " of the " + name + " is " + number_text(value) +
-                  (std::isfinite(value) ? ", outside the periodic box [0, " + number_text(period) +
-                                              "); wrap it into the box, as nearfield::wrap() does"
-                                        : "; give finite coordinates"));
-    }
   }
 
   template <class T, int Dim>
@@ -97,35 +90,10 @@ namespace nearfield::detail
                   "; split them into sets of fewer than " + std::to_string(limit));
   }
 
-  template <class T, int Dim>
-  void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
-                     std::type_identity_t<std::array<T, Dim>> const& period, char const* name,
-                     executor& on)
-  {
-    std::size_t const n = points.size();
-    if (n == 0) return;
-    auto const found = bounds_of(on, points);
-    for (int a = 0; a < Dim; ++a)
-    {
-      auto const x = points[a];
-      column_bounds<T> const column = found[a];
-      bool const inside = !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
-      if (!column.is_finite || !inside)
-        for (std::size_t i = 0; i < n; ++i)
-          if (!std::isfinite(x[i]) || (period[a] > 0 && !(x[i] >= T(0) && x[i] < period[a])))
-            complain(name, i, a, x[i], period[a]);
-      bounds.lower[a] = std::min(bounds.lower[a], column.lower);
-      bounds.upper[a] = std::max(bounds.upper[a], column.upper);
-    }
-  }
-
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void sort_into_cells(executor&, strided<T const, Dim> const&, cell_grid<T, Dim> const&, \
                                 sorted_cells<T, Dim>&, sort_scratch&);                             \
-  template void require_columns(strided<T const, Dim> const&, char const*);                        \
-  template void extend_bounds(point_bounds<T, Dim>&, strided<T const, Dim> const&,                 \
-                              std::type_identity_t<std::array<T, Dim>> const&, char const*,        \
-                              executor&);
+  template void require_columns(strided<T const, Dim> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "column_bounds.hpp"
 #include "sort.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -40,12 +39,4 @@ namespace nearfield::detail
   /// Throws nearfield::error for a null column, and 2^32 - 64 points or more.
   template <class T, int Dim>
   NEARFIELD_API void require_columns(strided<T const, Dim> const& points, char const* name);
-
-  /// Extends `bounds` to hold all points. Throws nearfield::error, naming the point, for a coordinate that is
-  /// not finite or, on a periodic axis, outside [0, L).
-  template <class T, int Dim>
-  NEARFIELD_API void extend_bounds(point_bounds<T, Dim>& bounds,
-                                   strided<T const, Dim> const& points,
-                                   std::type_identity_t<std::array<T, Dim>> const& period,
-                                   char const* name, executor& on = threads_or_here(nullptr));
 }

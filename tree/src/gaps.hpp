@@ -61,14 +61,16 @@ namespace nearfield::detail
                                                            double n_cells, double& width,
                                                            std::vector<axis_piece>& pieces);
 
-  /// Whether cells are wider than they need be, since the axis would have too many.
+  /// Whether cells are wider than they need be, since the axis would have too many. Along the normals of oblique boxes no
+  /// gap is left out.
   template <class T, int Dim>
   bool has_wide_cells(cell_grid<T, Dim> const& grid, cell_list_options<T, Dim> const& options,
                       int a)
   {
-    double const least = least_width(grid.cutoff, options.period[a], cells_per_cutoff(options, a));
+    double const least = grid.farthest[a] / cells_per_cutoff(options, a);
     // not those of a grid that just fits, whose widths are rounded
-    return grid.cells[a] == max_cells_per_axis && 1 / grid.inverse_width[a] > least * (1 + 0x1p-20);
+    return grid.frame.is_aligned && grid.cells[a] == max_cells_per_axis &&
+           1 / grid.inverse_width[a] > least * (1 + 0x1p-20);
   }
 
   /// Gives an axis with wide cells pieces, if these are crowded. gaps(length) makes the gaps longer than this. Where no
@@ -79,20 +81,19 @@ namespace nearfield::detail
                       std::vector<axis_piece>& pieces)
   {
     int const reach = cells_per_cutoff(options, a);
-    T const period = options.period[a];
     // Pairs through the border of a period may be a little further apart.
-    if (period > 0 && spacing.lower + (double(period) - spacing.upper) <
-                          (reach + 2) * least_width(grid.cutoff, period, reach))
+    if (grid.wraps[a] && spacing.lower + (grid.frame.thickness[a] - spacing.upper) <
+                             (reach + 2) * (grid.farthest[a] / reach))
       return;
-    double const least = least_width(grid.cutoff, T(0), reach);
+    double const farthest = double(grid.cutoff) * pair_slack<T>, least = farthest / reach;
     double const length =
         gaps_of_grid(spacing, 1 / grid.inverse_width[a], least, max_cells_per_axis, reach);
     if (length == std::numeric_limits<double>::infinity()) return;
     double width = least;
     grid.cells[a] = pieces_of_grid(gaps(length), spacing.lower, spacing.upper, reach,
                                    max_cells_per_axis, width, pieces);
-    grid.axes[a] = grid_axis::open;
-    grid.period[a] = 0;
+    grid.wraps[a] = false;
+    grid.farthest[a] = farthest;
     grid.lower[a] = spacing.lower;
     grid.inverse_width[a] = 1 / width;
     grid.reach[a] = std::min(reach, static_cast<int>(grid.cells[a]) - 1);

@@ -4,24 +4,101 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /// \file
-/// The images of a periodic box that touch it. An image is the sum over the axes of 3^axis times the periods, -1, 0 or
-/// 1, by which it is moved; lists know it by the number of its shift, which is 27 - s for the image opposite to s.
+/// The images of a periodic box that its points meet. Lists know an image by the number of its shift: the sum over the axes
+/// of its cells times a weight, and n - s for the image opposite to s.
 
 namespace nearfield::detail
 {
-  inline constexpr int n_images = 27; ///< the box itself included
+  /// How images have numbers, if they are at most so many cells away along each axis.
+  template <int Dim>
+  struct image_numbers
+  {
+    std::array<int, Dim> most{};
+    std::array<int, Dim> weight{};
+    std::int64_t n = 1; ///< the box itself included
 
-  /// What one period along an axis adds to an image.
+    constexpr image_numbers() : image_numbers(std::array<int, Dim>()) {}
+    constexpr explicit image_numbers(std::array<int, Dim> const& at_most) : most(at_most)
+    {
+      for (int a = 0; a < Dim; ++a)
+      {
+        weight[a] = static_cast<int>(n);
+        n *= 2 * most[a] + 1;
+      }
+    }
+
+    /// Those of trees.
+    [[nodiscard]] static constexpr image_numbers of_trees();
+
+    /// Of the sum of cells times weights.
+    [[nodiscard]] constexpr std::uint16_t shift_of(int sum) const
+    {
+      return static_cast<std::uint16_t>(sum < 0 ? sum + n : sum);
+    }
+    /// How many cells away the image is.
+    [[nodiscard]] constexpr std::array<int, Dim> cells_of(std::uint16_t shift) const
+    {
+      std::array<int, Dim> cells{};
+      // digits that count from the lowest image
+      std::int64_t digits = (shift + n / 2) % n;
+      for (int a = 0; a < Dim; ++a, digits /= 2 * most[a - 1] + 1)
+        cells[a] = static_cast<int>(digits % (2 * most[a] + 1)) - most[a];
+      return cells;
+    }
+  };
+
+  template <class T, int Dim>
+  image_numbers<Dim> numbers_of(cell_grid<T, Dim> const& grid)
+  {
+    std::array<int, Dim> most;
+    for (int a = 0; a < Dim; ++a) most[a] = grid.most_images(a);
+    return image_numbers<Dim>(most);
+  }
+
+  /// By number: what is added to points, and the counters of the vectors of the box; none without a periodic axis.
+  template <class T, int Dim>
+  void make_images(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& numbers,
+                   std::vector<std::array<double, 3>>& shifts,
+                   std::type_identity_t<std::vector<image_counters<Dim>>>& images)
+  {
+    auto const n = static_cast<std::size_t>(numbers.n > 1 ? numbers.n : 0);
+    shifts.assign(n, {});
+    images.assign(n, {});
+    for (std::size_t s = 0; s < n; ++s)
+    {
+      images[s] = grid.frame.image_of(numbers.cells_of(static_cast<std::uint16_t>(s)));
+      std::ranges::copy(grid.frame.shift(images[s]), shifts[s].begin());
+    }
+  }
+
+  inline constexpr int n_images = 27; ///< of trees, the box itself included
+
+  /// What one period along an axis adds to an image of a tree.
   constexpr int image_step(int axis)
   {
     return axis == 0 ? 1 : axis == 1 ? 3 : 9;
+  }
+  template <int Dim>
+  constexpr image_numbers<Dim> image_numbers<Dim>::of_trees()
+  {
+    image_numbers numbers;
+    for (int a = 0; a < Dim; ++a)
+    {
+      numbers.most[a] = 1;
+      numbers.weight[a] = image_step(a);
+    }
+    numbers.n = n_images;
+    return numbers;
   }
   constexpr std::uint16_t shift_of(int image)
   {
@@ -31,7 +108,7 @@ namespace nearfield::detail
   {
     return static_cast<std::uint16_t>(shift == 0 ? 0 : n_images - shift);
   }
-  /// Of a shift and its opposite, the one by which a half list moves a box that meets itself.
+  /// Of a shift and its opposite, the one by which a half list of a tree moves a box that meets itself.
   constexpr bool is_in_half(std::uint16_t shift)
   {
     return 2 * shift > n_images;
@@ -46,7 +123,7 @@ namespace nearfield::detail
     return false;
   }
 
-  /// The shifts that lists index; none without a periodic axis.
+  /// The shifts that lists of trees index; none without a periodic axis.
   template <class T, std::size_t Dim>
   std::vector<std::array<double, 3>> shifts_of(std::array<T, Dim> const& period)
   {

@@ -27,6 +27,7 @@ namespace nearfield::detail
       table->own.clear();
       table->ranges.clear();
       table->offsets.clear();
+      table->own_at.clear();
       if (table == &half && !one_set) continue;
       table->own.reserve(rows);
       table->ranges.reserve(table == &full ? ranges : ranges / 2);
@@ -47,31 +48,47 @@ namespace nearfield::detail
 
   void list_writer::close(index_type b)
   {
-    auto const end_row = [&](interaction_table& table)
+    auto const end_row = [&](interaction_table& table, std::size_t own_at)
     {
       check_size(table.ranges.size(), function_, remedy_);
       table.own.push_back({sources_.begin(b), sources_.end(b)});
       table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+      if (has_own_images_) table.own_at.push_back(static_cast<index_type>(own_at));
     };
-    end_row(full_);
+    end_row(full_, own_at_);
     std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
-    bool const is_alone = n_boxes() == 1; // and meets nothing but images of itself
-    index_type const after = is_alone ? sources_.begin(b) : sources_.end(b);
+    bool const is_alone =
+        n_boxes() == 1 && !has_own_images_; // and meets nothing but images of itself
+    index_type const begin = sources_.begin(b), after = is_alone ? begin : sources_.end(b);
     auto const row = std::span(full_.ranges).subspan(row_);
     for (source_range const& range : row) met += range.end - range.begin;
     if (one_set_)
     {
-      // The own box lies between the ranges, so none holds points from both sides of it.
-      auto later = row.end();
-      while (later != row.begin() && later[-1].begin >= after) --later;
-      half_.ranges.insert(half_.ranges.end(), later, row.end());
+      std::size_t const first = half_.ranges.size();
+      std::size_t own_at = 0;
+      if (has_own_images_)
+        for (std::size_t r = 0; r < row.size(); ++r)
+        {
+          if (r == own_at_) own_at = half_.ranges.size() - first;
+          if (row[r].begin >= after || (row[r].begin == begin && row[r].end == after))
+            half_.ranges.push_back(row[r]);
+        }
+      else
+      {
+        // The own box lies between the ranges, so none holds points from both sides of it.
+        auto later = row.end();
+        while (later != row.begin() && later[-1].begin >= after) --later;
+        half_.ranges.insert(half_.ranges.end(), later, row.end());
+      }
+      if (own_at_ == row.size()) own_at = half_.ranges.size() - first;
       if (is_alone)
         std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
-      end_row(half_);
+      end_row(half_, own_at);
     }
     pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
     has_ranges_ = false;
+    own_at_ = 0;
   }
 
   list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
@@ -101,6 +118,7 @@ namespace nearfield::detail
       (whole.*table).offsets.resize(loop.n + 1);
       (whole.*table).offsets[0] = 0;
       (whole.*table).ranges.resize(ranges);
+      (whole.*table).own_at.resize((pieces[0].*table).own_at.empty() ? 0 : loop.n);
     }
     if (kept) kept->resize(pieces.size());
     on.run(loop.parts,
@@ -116,6 +134,7 @@ namespace nearfield::detail
                index_type const before = from.offsets[0];
                std::ranges::copy(from.own, to.own.data() + first);
                std::ranges::copy(from.ranges, to.ranges.data() + before);
+               std::ranges::copy(from.own_at, to.own_at.data() + first);
                for (std::size_t b = 0; b < from.own.size(); ++b)
                  to.offsets[first + b + 1] = before + from.offsets[b + 1];
              }

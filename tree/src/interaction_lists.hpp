@@ -16,7 +16,8 @@
 namespace nearfield::detail
 {
   /// Writes the interaction lists of boxes, row by row. The half list, made for one set only, holds the ranges of
-  /// the full one that lie after each box, and half of the images of a box that meets itself.
+  /// the full one that lie after each box, and images of a box that meets itself: half of them if it is the only one,
+  /// all of those that add_own() added.
   class NEARFIELD_API list_writer
   {
   public:
@@ -31,7 +32,8 @@ namespace nearfield::detail
     /// A box without targets has no ranges.
     [[nodiscard]] bool has_targets(index_type b) const { return targets_.count(b) > 0; }
 
-    /// Appends the sources of the boxes [first, last) to the row. All sources in the row already have lower positions.
+    /// Appends the sources of the boxes [first, last) to the row. All sources in the row already have lower positions,
+    /// unless boxes meet images of themselves.
     void add(index_type first, index_type last, std::uint16_t shift = 0)
     {
       index_type const begin = sources_.offsets[first], end = sources_.offsets[last];
@@ -42,6 +44,20 @@ namespace nearfield::detail
       else
         ranges.push_back({begin, end, 0, shift});
       has_ranges_ = true;
+    }
+
+    /// Boxes may meet images of themselves, which add_own() adds: to be said before the first row.
+    void expect_own_images() { has_own_images_ = true; }
+
+    /// The box of the row itself comes now, or an image of it as a range of its own.
+    void add_own(index_type b, std::uint16_t shift)
+    {
+      has_ranges_ = false;
+      if (shift == 0)
+        own_at_ = full_.ranges.size() - row_;
+      else
+        add(b, b + 1, shift);
+      has_ranges_ = false;
     }
 
     /// Ends the row of box b, the one after the last. Throws nearfield::error if there are too many ranges.
@@ -55,8 +71,10 @@ namespace nearfield::detail
     boxes targets_, sources_;
     bool one_set_;
     char const *function_, *remedy_;
-    std::size_t row_ = 0;     // where it starts
-    bool has_ranges_ = false; // the row so far
+    std::size_t row_ = 0;         // where it starts
+    bool has_ranges_ = false;     // of which the last may become longer
+    bool has_own_images_ = false; // which add_own() adds
+    std::size_t own_at_ = 0;      // in the row
     std::uint64_t pairs_ = 0;
   };
 

@@ -124,6 +124,8 @@ namespace nearfield
       page_vector<source_range> own;    ///< as interaction_list::own
       page_vector<index_type> offsets;  ///< as interaction_list::offsets
       page_vector<source_range> ranges; ///< as interaction_list::ranges
+      /// how many ranges of each row come before the own one, where boxes meet images of themselves; else empty
+      page_vector<index_type> own_at;
 
       /// The view that kernels take; this object must outlive it.
       [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const&

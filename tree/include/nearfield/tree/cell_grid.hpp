@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -54,24 +55,21 @@ namespace nearfield
 #endif
       }
     };
-
-    /// The boundary of a grid along an axis.
-    enum class grid_axis
-    {
-      open,
-      periodic,     ///< the neighbour of the first cell is the last one, one period away
-      minimum_image ///< periodic, with one cell: each pair takes its nearest image
-    };
   }
 
-  /// How a search cuts space into cells.
+  /// The box that points are in, which pairs count, and how a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
   {
-    /// The number of cells per cutoff on each axis; 0 is the default, which is 1, and 2 on the last axis.
+    /// The number of cells per cutoff along each axis; 0 is the default, which is 1, and 2 along the last axis.
     std::array<int, Dim> cells_per_cutoff{};
-    /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
+    /// Short for .cell = cell<Dim>::of_lengths(period): the length L of the periodic box [0, L) along each axis; 0 for
+    /// an open axis.
     std::array<T, Dim> period{};
+    /// A box of any shape that points repeat in; open by default.
+    nearfield::cell<Dim> cell{};
+    /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
+    bool closed = false;
   };
 
   /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
@@ -87,51 +85,77 @@ namespace nearfield
   namespace detail
   {
     /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
-    /// apart on each axis. All back-ends share this definition, since it decides the order of results.
+    /// apart along each axis. All back-ends share this definition, since it decides the order of results.
     ///
-    /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1. Where that
-    /// would be more than max_cells_per_axis cells, a cell list leaves long gaps between points out: each piece of the
-    /// axis has cells of its own, and `reach` empty cells follow it.
+    /// Along axis a the cell of x is floor((along - lower) * inverse_width), clamped to 0 ... cells - 1, where `along` is
+    /// double(x_a) in a frame that is aligned with the axes, and how far x lies along the normal of the axis in another.
+    /// Where that would be more than max_cells_per_axis cells, a cell list leaves long gaps between points out: each
+    /// piece of the axis has cells of its own, and `reach` empty cells follow it.
     template <class T, int Dim>
     struct cell_grid
     {
-      T cutoff = 0;                            ///< R, length^1
-      std::array<double, Dim> lower{};         ///< the lower end of cell 0 on each axis, length^1
-      std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell on each axis, length^-1
-      std::array<std::uint32_t, Dim> cells{};  ///< the number of cells on each axis
-      std::array<int, Dim> reach{};            ///< how many cells away neighbours may be, per axis
-      std::array<grid_axis, Dim> axes{};       ///< the boundary along each axis
-      /// L on periodic axes, 0 on others
-      std::array<T, Dim> period{};
+      T cutoff = 0; ///< R, length^1
+      /// R^2, rounded once, or the number after it where R itself counts: a pair is listed if r2 is below it
+      T cutoff_squared = 0;
+      std::array<double, Dim> lower{}; ///< the lower end of cell 0 along each axis, length^1
+      std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell along each axis, length^-1
+      std::array<std::uint32_t, Dim> cells{};  ///< the number of cells along each axis
+      /// How many cells away neighbours may be along each axis. Where the axis wraps, more than there are cells: a point
+      /// meets several images of another.
+      std::array<int, Dim> reach{};
+      /// No pair that is found is further apart along an axis, whatever is rounded; length^1
+      std::array<double, Dim> farthest{};
+      std::array<bool, Dim> wraps{}; ///< whether the first cell follows the last one
+      cell_frame<Dim> frame{};       ///< of the box that points repeat in
       /// of each axis, in memory of the cell list; none: no gap is left out
       std::array<axis_pieces, Dim> pieces{};
 
-      /// R^2, rounded once: a pair is listed if r2 < R^2.
-      [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
+      /// How far x lies along an axis.
+      [[nodiscard]] NEARFIELD_FN double along(int axis, std::array<T, Dim> const& x) const
+      {
+        if (frame.is_aligned) return double(x[axis]);
+        std::array<double, Dim> wide{};
+        for (int a = 0; a < Dim; ++a) wide[a] = double(x[a]);
+        return frame.along(axis, wide);
+      }
+      /// The place in cells, from the lower end of cell 0 on, if no gap is left out.
+      [[nodiscard]] NEARFIELD_FN double place_without_pieces(int axis, double along) const
+      {
+        return (along - lower[axis]) * inverse_width[axis];
+      }
+      /// The same along any axis.
+      [[nodiscard]] NEARFIELD_FN double place(int axis, double along) const
+      {
+        return pieces[axis].n == 0 ? place_without_pieces(axis, along)
+                                   : pieces[axis].place(along, inverse_width[axis]);
+      }
 
-      /// The coordinate x in cells, from the lower end of cell 0 on, if no gap is left out.
-      [[nodiscard]] NEARFIELD_FN double place_without_pieces(int axis, T x) const
+      /// The cell of a point along an axis.
+      [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, std::array<T, Dim> const& x) const
       {
-        return (double(x) - lower[axis]) * inverse_width[axis];
+        return index_of(axis, place(axis, along(axis, x)));
       }
-      /// The same on any axis.
-      [[nodiscard]] NEARFIELD_FN double place(int axis, T x) const
-      {
-        return pieces[axis].n == 0 ? place_without_pieces(axis, x)
-                                   : pieces[axis].place(double(x), inverse_width[axis]);
-      }
-
-      /// The cell of coordinate x on an axis.
-      [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
-      {
-        return index_of(axis, place(axis, x));
-      }
-      /// The cell of a place on an axis.
+      /// The cell of a place along an axis.
       [[nodiscard]] NEARFIELD_FN std::uint32_t index_of(int axis, double place) const
       {
         double const last = double(cells[axis] - 1);
         // written this way, the comparisons clamp both -0.1 and a rounded-up end
         return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
+      }
+
+      /// The images in which points meet are at most so many cells of the frame away along an axis.
+      [[nodiscard]] NEARFIELD_FN int most_images(int axis) const
+      {
+        int const n = static_cast<int>(cells[axis]);
+        return wraps[axis] ? (n - 1 + reach[axis]) / n : 0;
+      }
+      /// Whether points meet several images of a cell along an axis, their own one among them.
+      [[nodiscard]] NEARFIELD_FN bool meets_images_of_cells() const
+      {
+        bool any = false;
+        for (int a = 0; a < Dim; ++a)
+          any |= wraps[a] && 2 * static_cast<std::int64_t>(reach[a]) + 1 > cells[a];
+        return any;
       }
 
       /// The key of a cell: row-major order, the last axis fastest. Below 2^63.
@@ -161,7 +185,7 @@ namespace nearfield
                     "; give a positive, finite length, or 0 for an open axis");
     }
 
-    /// Throws nearfield::error if the cutoff, a period or cells_per_cutoff is not valid for a search.
+    /// Throws nearfield::error if the cutoff, the box or cells_per_cutoff is not valid for a search.
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
     {
@@ -173,37 +197,77 @@ namespace nearfield
       if (!std::isnormal(cutoff * cutoff))
         throw error(name + "the square of the cutoff " + number_text(cutoff) +
                     " underflows or overflows in this precision; use other units of length");
+      bool has_period = false, has_cell = false;
       for (int a = 0; a < Dim; ++a)
       {
-        T const period = options.period[a];
         if (options.cells_per_cutoff[a] < 0 || options.cells_per_cutoff[a] > max_cells_per_cutoff)
           throw error(name + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
                       " on axis " + std::to_string(a) + "; give 1 to " +
                       std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
-        check_period("cell_list", a, period);
-        if (period > 0 && period < 2 * cutoff)
-          throw error(name + "the period " + number_text(period) + " of axis " + std::to_string(a) +
-                      " is less than twice the cutoff " + number_text(cutoff) +
-                      ", so a point could meet two images of another; give a period of at least " +
-                      number_text(2 * cutoff) + " or a cutoff of at most " +
-                      number_text(period / 2));
+        check_period("cell_list", a, options.period[a]);
+        has_period |= options.period[a] > 0;
+        has_cell |= options.cell.periodic[a];
       }
+      if (has_period && has_cell)
+        throw error(name + "both a cell and periods are given; give one of them");
     }
 
-    /// The least width of a cell.
-    ///
-    /// No rounding may lose a pair, so k cells are wider than the distance on an axis of any pair that
-    /// passes the test in T. The test r2 < R^2 passes pairs a few eps R beyond the cutoff. On a periodic
-    /// axis d may be as long as L when it is rounded, by eps L / 2, before the image is subtracted. Places
-    /// are computed to 2^-30 of a cell.
-    template <class T>
-    double least_width(T cutoff, T period, int k)
+    /// The box of valid options. Throws nearfield::error for vectors that span none.
+    template <class T, int Dim>
+    cell_frame<Dim> frame_of(cell_list_options<T, Dim> const& options)
     {
-      constexpr double eps = std::numeric_limits<T>::epsilon();
-      return (double(cutoff) * (1 + 8 * eps + 0x1p-30) + eps * double(period)) / k;
+      bool has_period = false;
+      for (T const length : options.period) has_period |= length > 0;
+      return cell_frame<Dim>(has_period ? cell<Dim>::of_lengths(options.period) : options.cell);
     }
 
-    /// The cells per cutoff on an axis.
+    /// Where points are in a frame.
+    template <int Dim>
+    struct points_along
+    {
+      std::array<double, Dim> lower{}, upper{}; ///< along each axis, as cell_grid::along()
+      double largest = 0;                       ///< coordinate, without its sign
+      bool moved = false;                       ///< whether they are images of those given
+    };
+
+    /// The test r2 < R^2 passes pairs a few eps R beyond the cutoff, and places are computed to 2^-30 of a cell.
+    template <class T>
+    inline constexpr double pair_slack =
+        1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30;
+
+    /// The most that two points of a pair that passes the test in T are apart along an axis.
+    ///
+    /// Where images meet, d may be as long as the cell when it is rounded, by eps / 2 of it, before the shift is
+    /// subtracted. A point that was moved may lie a rounding outside the cell. Along the normals of oblique frames,
+    /// places are rounded sums.
+    template <class T, int Dim>
+    double farthest_along(T cutoff, cell_frame<Dim> const& frame, points_along<Dim> const& points,
+                          int axis)
+    {
+      constexpr double eps = std::numeric_limits<T>::epsilon(), eps64 = 0x1p-52;
+      double const slack = points.moved ? eps * points.largest : 0;
+      double rounding = 0;
+      if (frame.is_aligned)
+        rounding = eps * frame.thickness[axis];
+      else
+      {
+        // the size of the box that holds all points, along each coordinate
+        for (int b = 0; b < Dim; ++b)
+        {
+          double size = 0;
+          for (int c = 0; c < Dim; ++c)
+            size += (frame.periodic[c] ? 1 : points.upper[c] - points.lower[c]) *
+                    std::fabs(frame.reduced[c][b]);
+          rounding += eps * size * std::fabs(frame.normals[axis][b]);
+        }
+        double origin = 0;
+        for (double const x : frame.origin) origin = std::max(origin, std::fabs(x));
+        rounding += 16 * eps64 * (points.largest + origin);
+      }
+      return double(cutoff) * pair_slack<T> + rounding + slack;
+    }
+
+    /// The cells per cutoff along an axis.
     template <class T, int Dim>
     int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
     {
@@ -211,52 +275,65 @@ namespace nearfield
       return wanted > 0 ? wanted : axis == Dim - 1 ? 2 : 1;
     }
 
-    /// The grid for points between `lower` and `upper`, which are ignored on a periodic axis, where points lie
-    /// in [0, L). Throws nearfield::error for a cutoff that is not positive and finite or whose square is no
-    /// normal number of T, a period that is negative, not finite or below 2 R, cells_per_cutoff below 0 or
-    /// above max_cells_per_cutoff, and points further apart than the largest double.
+    /// The most images in which points may meet.
+    inline constexpr double max_images = 65535;
+
+    /// The grid for these points, whose bounds are ignored along periodic axes. Throws nearfield::error as
+    /// check_cell_options() does, for points further apart than the largest double, and for a box so thin that there
+    /// are more than max_images images within the cutoff.
     template <class T, int Dim>
-    cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
-                                     std::type_identity_t<std::array<T, Dim>> const& upper,
-                                     T cutoff, cell_list_options<T, Dim> const& options)
+    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
+                                     cell_list_options<T, Dim> const& options)
     {
       check_cell_options(cutoff, options);
       cell_grid<T, Dim> grid;
       grid.cutoff = cutoff;
-      grid.period = options.period;
+      grid.cutoff_squared = cutoff * cutoff;
+      if (options.closed)
+        grid.cutoff_squared =
+            std::nextafter(grid.cutoff_squared, std::numeric_limits<T>::infinity());
+      grid.frame = frame_of(options);
+      double images = 1;
       for (int a = 0; a < Dim; ++a)
       {
         int const k = cells_per_cutoff(options, a);
-        double const least = least_width(cutoff, options.period[a], k);
-        double const extent =
-            options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
+        bool const wraps = grid.frame.periodic[a];
+        grid.farthest[a] = farthest_along(cutoff, grid.frame, points, a);
+        grid.wraps[a] = wraps;
+        double const least = grid.farthest[a] / k;
+        double const extent = wraps ? grid.frame.thickness[a] : points.upper[a] - points.lower[a];
         if (!std::isfinite(extent))
           throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
                       " exceeds the largest double; use other units of length");
         double const fit = std::floor(extent / least);
-        grid.reach[a] = k;
-        if (options.period[a] > 0)
+        bool const fits = fit < max_cells_per_axis;
+        double width = 0, reach = k;
+        if (wraps)
         {
-          double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
-          // With 2 k + 1 cells, two cells are within reach through at most one image.
-          bool const wraps = cells >= 2 * k + 1;
-          grid.axes[a] = wraps ? grid_axis::periodic : grid_axis::minimum_image;
-          grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
-          grid.reach[a] = wraps ? k : 0;
-          grid.lower[a] = 0;
-          grid.inverse_width[a] = 1 / (extent / grid.cells[a]);
+          grid.lower[a] = grid.frame.is_aligned ? grid.frame.origin[a] : 0;
+          grid.cells[a] = fits ? static_cast<std::uint32_t>(std::max(fit, 1.)) : max_cells_per_axis;
+          width = extent / grid.cells[a];
+          // one cell may be narrower than wanted, and a few ones much wider
+          if (fit < 2 * k + 1) reach = std::ceil(grid.farthest[a] / width);
+          if (fit >= 1) reach = std::min<double>(reach, k);
+          images *= 2 * std::floor((grid.cells[a] - 1 + reach) / grid.cells[a]) + 1;
+          if (!(images <= max_images))
+            throw error(
+                "cell_list: the box is " + number_text(extent) + " thick along axis " +
+                std::to_string(a) + ", so that more than 65535 images are within the cutoff " +
+                number_text(cutoff) + "; give a smaller cutoff or several copies of the box");
         }
         else
         {
-          bool const fits = fit < max_cells_per_axis;
-          grid.lower[a] = double(lower[a]);
+          grid.lower[a] = points.lower[a];
           grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
-          double const width = fits ? least : extent / max_cells_per_axis;
-          grid.inverse_width[a] = 1 / width;
+          width = fits ? least : extent / max_cells_per_axis;
           // wider cells than wanted, or fewer than k cells, shorten the reach
-          if (!fits) grid.reach[a] = std::min(k, static_cast<int>(std::ceil(k * least / width)));
-          grid.reach[a] = std::min(grid.reach[a], static_cast<int>(grid.cells[a]) - 1);
+          if (!fits) reach = std::min<double>(k, std::ceil(k * least / width));
+          reach = std::min(reach, double(grid.cells[a]) - 1);
         }
+        grid.reach[a] = static_cast<int>(reach);
+        grid.inverse_width[a] = 1 / width;
       }
       return grid;
     }

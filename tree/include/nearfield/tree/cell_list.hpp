@@ -23,10 +23,12 @@ namespace nearfield
     /// Every column and `source_order` have `padding` more readable values after the last point, because vector
     /// kernels load whole registers. Coordinates there are finite.
     ///
-    /// A box is a cell with points in it. The ranges of a box ascend by position; the half list holds those
-    /// after the box. Shift s of a list is the image of the sources at x_j + shifts[s]: the displacement is
-    /// (x_i - x_j) - shifts[s], in T. Along a minimum-image axis of the grid there is one cell, and each pair
-    /// takes its nearest image.
+    /// A box is a cell with points in it. The ranges of a box ascend by position, unless it meets cells in several
+    /// images; the half list holds those after the box. Shift s of a list is the image of the sources at
+    /// x_j + shifts[s]: the displacement is (x_i - x_j) - shifts[s], in T.
+    ///
+    /// Where a box meets images of itself, they are ranges of their own. In a half list, a point meets those points of
+    /// them that are at later positions and, if the image is positive, itself.
     template <class T, int Dim>
     struct cell_view
     {
@@ -47,6 +49,15 @@ namespace nearfield
       interaction_list full; ///< each box and all boxes that it meets
       /// each pair of boxes once; one set only
       interaction_list half;
+
+      /// of each shift: how often it adds the vectors of the box
+      std::span<image_counters<Dim> const> images;
+      /// by index: how often the vectors were subtracted from a point; empty if all were inside the box
+      std::span<image_counters<Dim> const> target_images;
+      std::span<image_counters<Dim> const> source_images; ///< the same for the sources
+      /// how many ranges of each box come before the box itself; empty where ranges ascend
+      std::span<index_type const> full_own_at;
+      std::span<index_type const> half_own_at; ///< the same for the half list
     };
 
     /// A type whose view() has its cells, such as cell_list.
@@ -70,6 +81,7 @@ namespace nearfield
   ///
   ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff};
   ///     nearfield::cell_list const boxed{nearfield::soa{x, y, z}, cutoff, {.period = {10, 10, 0}}};
+  ///     nearfield::cell_list const tilted{nearfield::soa{x, y, z}, cutoff, {.cell = cell}};
   ///     nearfield::cell_list const of_two{queries, points, cutoff};  // targets, then sources
   ///
   /// Like a tree, it has boxes (the cells that hold points), an order of the points, and interaction lists.
@@ -78,10 +90,13 @@ namespace nearfield
   /// fastest, and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
   /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
+  /// Points may lie anywhere: those outside a periodic box are brought into it, and then all of them are, so that their
+  /// coordinates here are those of an image (docs/conventions.md).
+  ///
   /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
-  /// whose square is no normal number of T, a coordinate that is not finite or, on a periodic axis, outside
-  /// [0, L), a period below twice the cutoff, cells_per_cutoff below 0 or above max_cells_per_cutoff, a null
-  /// column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or
+  /// whose square is no normal number of T, a coordinate that is not finite, a point more than 2^29 boxes away, vectors
+  /// that span no box, a box in which a point meets more than 65535 images, cells_per_cutoff below 0 or above
+  /// max_cells_per_cutoff, a null column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or
   /// needs more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild().
   /// Any number of threads may read a list.
   template <detail::cell_real T, int Dim>
@@ -158,9 +173,14 @@ namespace nearfield
     /// The coordinates of the sources, by position.
     [[nodiscard]] soa<T const, Dim> source_positions() const& { return view().source_x; }
 
-    /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Ranges ascend,
-    /// and those of adjacent cells in memory are merged. Throws nearfield::error if a period holds fewer than
-    /// 2 cells_per_cutoff + 1 cells, since each pair then takes its own image.
+    /// What brought the targets into the box, by position: the point at position p is that of the caller plus
+    /// target_moves()[p]. Empty if all were inside.
+    [[nodiscard]] std::span<std::array<double, 3> const> target_moves() const&;
+    /// The same for the sources.
+    [[nodiscard]] std::span<std::array<double, 3> const> source_moves() const&;
+
+    /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Those of adjacent cells in
+    /// memory are merged.
     [[nodiscard]] interaction_list interactions() const&;
     /// The same with every pair of boxes once, at the box that comes first. Also throws
     /// nearfield::error for two sets.
@@ -178,6 +198,8 @@ namespace nearfield
     void source_positions() const&& = delete;  // give the list a name
     void interactions() const&& = delete;      // give the list a name
     void half_interactions() const&& = delete; // give the list a name
+    void target_moves() const&& = delete;      // give the list a name
+    void source_moves() const&& = delete;      // give the list a name
     /// \endcond
 
   private:

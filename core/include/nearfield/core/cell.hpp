@@ -1,47 +1,51 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
+#include <nearfield/core/soa.hpp>
 
 #include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 /// \file
 /// The box that points repeat in: a cell of any shape, and which image of a point is meant.
 
 namespace nearfield
 {
+  /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
+  /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
+  ///
+  ///     nearfield::cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
+  ///     auto const layer = nearfield::cell<3>::of_lengths(std::array{10., 10., 0.});
+  template <int Dim>
+  struct cell
+  {
+    /// one a row, of either handedness, length^1
+    std::array<std::array<double, Dim>, Dim> vectors{};
+    std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
+    std::array<double, Dim> origin{}; ///< a corner, length^1
+
+    /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
+    template <std::floating_point L>
+    [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
+    {
+      cell box;
+      for (int a = 0; a < Dim; ++a)
+      {
+        box.vectors[a][a] = double(lengths[a]);
+        box.periodic[a] = lengths[a] != 0;
+      }
+      return box;
+    }
+  };
+
   namespace detail
   {
-    /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
-    /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
-    ///
-    ///     cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
-    ///     cell<3> const layer = cell<3>::of_lengths(std::array{10., 10., 0.});
-    template <int Dim>
-    struct cell
-    {
-      /// one a row, of either handedness, length^1
-      std::array<std::array<double, Dim>, Dim> vectors{};
-      std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
-      std::array<double, Dim> origin{}; ///< a corner, length^1
-
-      /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
-      template <std::floating_point L>
-      [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
-      {
-        cell box;
-        for (int a = 0; a < Dim; ++a)
-        {
-          box.vectors[a][a] = double(lengths[a]);
-          box.periodic[a] = lengths[a] != 0;
-        }
-        return box;
-      }
-    };
-
     /// How often the vectors of a cell are added to a point: 0 on open axes.
     template <int Dim>
     using image_counters = std::array<std::int32_t, Dim>;
@@ -111,6 +115,12 @@ namespace nearfield
         return sum;
       }
 
+      /// Whether a point that lies so far along the normal of a periodic axis is in the cell.
+      [[nodiscard]] NEARFIELD_FN bool holds(int axis, double along) const
+      {
+        return std::floor(along / thickness[axis]) == 0;
+      }
+
       /// The image of a point in the cell, in the precision of the point; a point whose counters are 0 keeps its bits.
       template <class T>
       [[nodiscard]] NEARFIELD_FN reduced_point<T, Dim> reduce(std::array<T, Dim> const& x) const
@@ -151,6 +161,23 @@ namespace nearfield
         return point;
       }
 
+      /// The same as 32-bit numbers.
+      [[nodiscard]] image_counters<Dim> image_of(std::array<int, Dim> const& cells) const
+      {
+        row wide{};
+        for (int a = 0; a < Dim; ++a) wide[a] = cells[a];
+        wide = image_of(wide);
+        image_counters<Dim> image;
+        for (int a = 0; a < Dim; ++a) image[a] = static_cast<std::int32_t>(wide[a]);
+        return image;
+      }
+      [[nodiscard]] row shift(image_counters<Dim> const& image) const
+      {
+        row wide{};
+        for (int a = 0; a < Dim; ++a) wide[a] = image[a];
+        return shift(wide);
+      }
+
       /// The image that lies so many reduced cells away, in counters of `vectors`.
       [[nodiscard]] NEARFIELD_FN row image_of(row const& cells) const
       {
@@ -169,12 +196,6 @@ namespace nearfield
         return sum;
       }
 
-      /// Two points of the cell are closer than `distance` only in images at most this many reduced cells away.
-      [[nodiscard]] NEARFIELD_FN double most_cells(int axis, double distance) const
-      {
-        return periodic[axis] ? std::floor(distance / thickness[axis] + 1) : 0;
-      }
-
     private:
       /// What contraction must not take.
       static NEARFIELD_FN double product(double a, double b)
@@ -186,5 +207,65 @@ namespace nearfield
 #endif
       }
     };
+  }
+
+  namespace detail
+  {
+    /// The image of x in [lower, lower + period).
+    template <std::floating_point T>
+    T wrapped(T x, T lower, T period)
+    {
+      if (x >= lower && x < lower + period) return x;
+      T offset = x - lower;
+      if (!std::isfinite(offset)) offset = std::fmod(x, period) - std::fmod(lower, period);
+      offset = std::fmod(offset, period); // exact
+      if (offset < 0) offset += period;
+      T const image = lower + offset;
+      // Rounding may reach the upper end, which is the image of the lower one.
+      return image >= lower && image < lower + period ? image : lower;
+    }
+  }
+
+  /// Moves points into the periodic box [lower_d, lower_d + L_d) on each axis d, by multiples of L_d, in the precision of
+  /// the points; an axis of L_d = 0 is open and stays as it is. No result is lower_d + L_d, as that of
+  /// x - floor(x / L) L may be by rounding, and points inside keep their bits. x is a view of columns (soa or strided,
+  /// with any stride); L and lower have the type of the points or another:
+  ///
+  ///     nearfield::wrap(nearfield::soa{x, y, z}, {10, 10, 0});
+  ///
+  /// Trees and cell lists have boxes whose lower ends are 0, and take L in the precision of the points. Throws
+  /// nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
+  /// or not finite, and one so small that lower_d + L_d = lower_d.
+  template <detail::columns_view X, std::floating_point L = double>
+  void wrap(X const& x, std::array<L, X::n_columns> const& period,
+            std::array<L, X::n_columns> const& lower = {})
+  {
+    using T = typename X::value_type;
+    constexpr int n = X::n_columns;
+    strided<T, n> const points = x;
+    for (int d = 0; d < n; ++d)
+    {
+      if (period[d] == 0) continue;
+      T const length = static_cast<T>(period[d]), begin = static_cast<T>(lower[d]);
+      std::string const axis = " of axis " + std::to_string(d);
+      if (!(period[d] > 0) || !std::isfinite(length) || !std::isfinite(begin + length))
+        throw error("wrap: the box" + axis + " begins at " + detail::number_text(lower[d]) +
+                    " and is " + detail::number_text(period[d]) +
+                    " long; give a finite begin and a positive, finite length, or length 0 for an "
+                    "open axis");
+      if (!(begin < begin + length))
+        throw error("wrap: the length " + detail::number_text(period[d]) + axis +
+                    " is lost beside the lower end " + detail::number_text(lower[d]) +
+                    " in this precision; move the points, or give a longer box");
+      for (std::size_t i = 0; i < points.size(); ++i)
+        if (!std::isfinite(points[d][i]))
+          throw error("wrap: coordinate " + std::to_string(d) + " of point " + std::to_string(i) +
+                      " is " + detail::number_text(points[d][i]) + "; give finite coordinates");
+    }
+    for (int d = 0; d < n; ++d)
+      if (period[d] > 0)
+        for (std::size_t i = 0; i < points.size(); ++i)
+          points[d][i] =
+              detail::wrapped(points[d][i], static_cast<T>(lower[d]), static_cast<T>(period[d]));
   }
 }
