@@ -41,12 +41,14 @@ namespace nearfield
 
   namespace detail
   {
-    /// r2 and x_i - x_j of every entry of a list, in device memory; empty unless asked for.
+    /// r2, x_i - x_j and the image of every entry of a list, in device memory; empty unless asked for.
     template <class T, int Dim>
     struct device_pair_geometry
     {
-      device_array<T> r2;                             ///< length^2
-      std::array<device_array<T>, Dim> displacements; ///< length^1, one column per axis
+      device_array<T> r2;                                 ///< length^2
+      std::array<device_array<T>, Dim> displacements;     ///< length^1, one column per axis
+      std::array<device_array<std::int32_t>, Dim> images; ///< S, one column per axis
+      device_array<std::uint32_t> packed_images;          ///< S, packed
     };
   }
 

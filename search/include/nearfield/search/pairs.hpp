@@ -30,6 +30,15 @@ namespace nearfield
     full
   };
 
+  /// How a list names the image of each pair: S counts how often the vectors of the box are added to the second point, as
+  /// both were given, x_j + sum_a S_a vectors[a] being within the cutoff of x_i. Along open axes it is 0.
+  enum class image_columns
+  {
+    none,
+    counters, ///< a column of 32-bit numbers for each axis
+    packed    ///< one column: S_a + 512 in 10 bits, those of axis 0 the lowest; an error if one does not fit
+  };
+
   /// No limit on the bytes of a result.
   inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
@@ -49,8 +58,10 @@ namespace nearfield
     bool sorted = false;       ///< sort rows by index
     /// also the column of r2
     bool distances = false;
-    /// also the columns of x_i - x_j, nearest image
+    /// also the columns of x_i - x_j, of which j is in its image
     bool displacements = false;
+    /// also which image of j it is
+    image_columns images = image_columns::none;
     /// A result of more bytes throws nearfield::error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
   };
@@ -62,8 +73,10 @@ namespace nearfield
     bool sorted = false;       ///< lexicographic, by index
     /// also the column of r2
     bool distances = false;
-    /// also the columns of x_i - x_j, nearest image
+    /// also the columns of x_i - x_j, of which j is in its image
     bool displacements = false;
+    /// also which image of j it is
+    image_columns images = image_columns::none;
     /// A result of more bytes throws nearfield::error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
   };
@@ -142,12 +155,14 @@ namespace nearfield
 
   namespace detail
   {
-    /// r2 and x_i - x_j of every entry of a list; empty unless asked for.
+    /// r2, x_i - x_j and the image of every entry of a list; empty unless asked for.
     template <class T, int Dim>
     struct pair_geometry
     {
-      page_array<T> r2;                             ///< length^2
-      std::array<page_array<T>, Dim> displacements; ///< length^1, one column per axis
+      page_array<T> r2;                                 ///< length^2
+      std::array<page_array<T>, Dim> displacements;     ///< length^1, one column per axis
+      std::array<page_array<std::int32_t>, Dim> images; ///< S, one column per axis
+      page_array<std::uint32_t> packed_images;          ///< S, packed
     };
   }
 
