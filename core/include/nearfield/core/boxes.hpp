@@ -161,6 +161,9 @@ namespace nearfield
       interaction_list half;
       std::span<index_type const> target_order; ///< position in the tree -> the caller's index
       std::span<index_type const> source_order; ///< the same for the sources
+      /// length^1, added to the targets at each position to bring them into the box; empty if all are in it
+      std::span<std::array<double, 3> const> target_moves;
+      std::span<std::array<double, 3> const> source_moves; ///< the same for the sources
     };
 
     /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
