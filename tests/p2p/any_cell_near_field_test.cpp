@@ -84,7 +84,7 @@ namespace nearfield::test
 
   TEST(any_cell_near_field, is_the_sum_over_all_images_within_the_cutoff)
   {
-    for (std::uint64_t seed = 0; seed < 30; ++seed)
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
     {
       SCOPED_TRACE(seed);
       expect_sums<double, 3>(seed);
