@@ -47,7 +47,11 @@ namespace bench
 
     kind_input(search_kind const& kind, std::size_t n)
     {
-      if (kind.is_crystal) return make_crystal(41);
+      if (kind.is_crystal)
+      {
+        make_crystal(41);
+        return;
+      }
       search_case const c{"search_kinds", search_shape::uniform, n, 0, 2};
       points = search_cloud_of<T>(c, 1).template view<Dim>();
       if (kind.box != search_box::open) make_box(kind.box == search_box::sheared);
