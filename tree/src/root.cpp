@@ -91,10 +91,6 @@ namespace nearfield::detail
   key_layout layout_of(tree_options<Dim> const& options)
   {
     check_periods<T>(options.period);
-    // build_tree() on a CPU has made a period of it
-    if (options.cell.periodic != std::array<bool, Dim>())
-      throw error("build_tree: trees on GPUs and over ranks take no .cell; give a .period, and "
-                  "points in it");
     if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
       throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
                   std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");

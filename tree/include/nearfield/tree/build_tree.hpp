@@ -75,7 +75,7 @@ namespace nearfield
     /// Instead of a period, a box of any shape that points repeat in; they may lie outside it. Axis a is then the
     /// distance from the face through the origin along its normal, in a cell of the same lattice with short vectors: the
     /// tree has the thickness of that cell as its period, and root, leaf() and pieces() are along these axes, but along
-    /// the coordinates on open axes of a box that is not sheared. For trees on CPUs.
+    /// the coordinates on open axes of a box that is not sheared.
     nearfield::cell<Dim> cell{};
     /// For max_leaf_size = automatic, until the tree is built; null: those of leaf_costs().
     leaf_costs const* costs = nullptr;
