@@ -220,7 +220,8 @@ namespace nearfield::test
     for (auto& column : x.columns)
       for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
     check_all(cell_list<T, 3>(x.view(), 0.15, {.period = {1, 0, 1}}));
-    check_all(cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // nearest images
+    check_all(
+        cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // cells meet in several images
   }
 
   TYPED_TEST(search_on_threads, takes_two_sets)
