@@ -341,4 +341,159 @@ namespace nearfield::test
       check_case<typename TypeParam::real, TypeParam::dim>(seed);
     }
   }
+
+  namespace
+  {
+    template <int Dim>
+    struct neighbour
+    {
+      index_type j;
+      detail::image_counters<Dim> image;
+
+      friend bool operator==(neighbour const&, neighbour const&) = default;
+      friend std::ostream& operator<<(std::ostream& out, neighbour const& n)
+      {
+        out << n.j << " in image";
+        for (auto const s : n.image) out << " " << s;
+        return out;
+      }
+    };
+
+    template <int Dim>
+    points<double, Dim> points_at(std::vector<std::array<double, Dim>> const& places)
+    {
+      points<double, Dim> x;
+      for (auto const& place : places) x.push_back(place);
+      return x;
+    }
+
+    /// Row i of points on a plane.
+    std::vector<neighbour<2>> row_of(cell_list<double, 2> const& cells, index_type i, pairs which)
+    {
+      auto const list =
+          radius_search(simd, cells, to_csr{.which = which, .images = image_columns::counters});
+      std::vector<neighbour<2>> row;
+      for (auto p = list.offsets[i]; p < list.offsets[i + 1]; ++p)
+        row.push_back({list.columns[p], image_at(list, p)});
+      return row;
+    }
+    using row = std::vector<neighbour<2>>;
+  }
+
+  TEST(order_of_rows, is_that_of_positions_in_boxes_of_many_cells)
+  {
+    // ten cells: point 3 is in the first one, point 0 in the last one
+    auto const x = points_at<2>({{9.5, 0}, {1.2, 0}, {8.9, 0}, {0.1, 0}});
+    cell_list<double, 2> const cells(x.view(), 0.99, {.period = {10, 0}});
+    EXPECT_EQ(row_of(cells, 0, pairs::full), (row{{3, {1, 0}}, {2, {0, 0}}}));
+    EXPECT_EQ(row_of(cells, 3, pairs::full), (row{{0, {-1, 0}}}));
+    EXPECT_EQ(row_of(cells, 3, pairs::half), (row{{0, {-1, 0}}}));
+  }
+
+  TEST(order_of_rows, takes_the_images_of_a_cell_from_the_last_to_the_first)
+  {
+    auto const one = points_at<2>({{0.3, 0}});
+    cell_list<double, 2> const alone(one.view(), 2.5, {.period = {1, 0}});
+    EXPECT_EQ(row_of(alone, 0, pairs::full),
+              (row{{0, {2, 0}}, {0, {1, 0}}, {0, {-1, 0}}, {0, {-2, 0}}}));
+    EXPECT_EQ(row_of(alone, 0, pairs::half), (row{{0, {2, 0}}, {0, {1, 0}}}));
+
+    auto const two = points_at<2>({{0.7, 0}, {0.2, 0}});
+    cell_list<double, 2> const cells(two.view(), 1.1, {.period = {1, 0}});
+    EXPECT_EQ(row_of(cells, 0, pairs::full),
+              (row{{0, {1, 0}}, {1, {1, 0}}, {1, {0, 0}}, {0, {-1, 0}}}));
+    EXPECT_EQ(row_of(cells, 0, pairs::half), (row{{0, {1, 0}}, {1, {1, 0}}, {1, {0, 0}}}));
+    EXPECT_EQ(row_of(cells, 1, pairs::half), (row{{1, {1, 0}}}));
+  }
+
+  TEST(order_of_rows, takes_cells_by_index_in_each_image)
+  {
+    // two cells: point 1 is in the first one
+    auto const x = points_at<2>({{1.5, 0}, {0.5, 0}});
+    cell_list<double, 2> const cells(x.view(), 2.5, {.cells_per_cutoff = {3, 1}, .period = {2, 0}});
+    ASSERT_EQ(cells.grid().cells[0], 2u);
+    EXPECT_EQ(row_of(cells, 0, pairs::full),
+              (row{{1, {1, 0}}, {0, {1, 0}}, {1, {0, 0}}, {0, {-1, 0}}}));
+    EXPECT_EQ(row_of(cells, 1, pairs::full),
+              (row{{1, {1, 0}}, {0, {0, 0}}, {1, {-1, 0}}, {0, {-1, 0}}}));
+    EXPECT_EQ(row_of(cells, 0, pairs::half), (row{{0, {1, 0}}}));
+    EXPECT_EQ(row_of(cells, 1, pairs::half), (row{{1, {1, 0}}, {0, {0, 0}}, {0, {-1, 0}}}));
+
+    // sorted, those of point 1 are turned and stay in this order
+    threads on(2);
+    auto const expect_sorted = [&](auto const& where)
+    {
+      auto const list = radius_search(
+          where, cells,
+          to_coo{.sorted = true, .displacements = true, .images = image_columns::counters});
+      EXPECT_THAT(list.i, testing::ElementsAre(0, 0, 0, 1));
+      EXPECT_THAT(list.j, testing::ElementsAre(0, 1, 1, 1));
+      EXPECT_THAT(list.images[0], testing::ElementsAre(1, 0, 1, 1));
+      EXPECT_THAT(list.displacements[0], testing::ElementsAre(-2, 1, -1, -2));
+    };
+    expect_sorted(simd);
+    expect_sorted(simd.with(on));
+  }
+
+  TEST(order_of_rows, takes_the_first_axis_outermost)
+  {
+    auto const x = points_at<2>({{0.3, 0.3}});
+    cell_list<double, 2> const cells(x.view(), 2.2, {.period = {2, 2}});
+    EXPECT_EQ(row_of(cells, 0, pairs::full),
+              (row{{0, {1, 0}}, {0, {0, 1}}, {0, {0, -1}}, {0, {-1, 0}}}));
+    EXPECT_EQ(row_of(cells, 0, pairs::half), (row{{0, {1, 0}}, {0, {0, 1}}}));
+  }
+
+  TEST(images_of_lists, are_none_in_open_boxes)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 50);
+    cell_list<float, 3> const cells(x.view(), 0.4);
+    auto const list = radius_search(simd, cells, to_csr{.images = image_columns::counters});
+    auto const packed = radius_search(simd, cells, to_coo{.images = image_columns::packed});
+    ASSERT_GT(packed.size(), 0u);
+    for (auto const& column : list.images)
+    {
+      EXPECT_EQ(column.size(), list.columns.size());
+      EXPECT_THAT(column, testing::Each(0));
+    }
+    EXPECT_EQ(packed.packed_images.size(), packed.size());
+    EXPECT_THAT(packed.packed_images, testing::Each(512u | 512u << 10 | 512u << 20));
+  }
+
+  TEST(images_of_lists, are_those_of_points_as_they_were_given)
+  {
+    auto const x = points_at<2>({{0.5, -29.5}, {7.25, 0.75}});
+    cell_list<double, 2> const cells(x.view(), 0.5, {.period = {1, 10}});
+    auto const list = radius_search(
+        simd, cells, to_coo{.displacements = true, .images = image_columns::counters});
+    // x_1 - (7, 30) is at (0.25, -29.25)
+    EXPECT_THAT(list.images[0], testing::ElementsAre(-7));
+    EXPECT_THAT(list.images[1], testing::ElementsAre(-3));
+    EXPECT_THAT(list.displacements[0], testing::ElementsAre(0.25));
+    EXPECT_THAT(list.displacements[1], testing::ElementsAre(-0.25));
+  }
+
+  TEST(images_of_lists, may_be_too_many_to_be_packed)
+  {
+    auto const x = points_at<2>({{0.25, 0}, {512.375, 0}});
+    cell_list<double, 2> const cells(x.view(), 0.25, {.period = {1, 0}});
+    EXPECT_EQ(radius_search(simd, cells, to_coo{.images = image_columns::packed}).packed_images[0],
+              0u | 512u << 10);
+    threads on(2);
+    auto const refused = complains_of("512 vectors", "axis 0", "ask for image_columns::counters");
+    auto const expect_refused = [&](auto const& where, auto const& what, auto list)
+    {
+      EXPECT_THAT([&] { radius_search(where, cells, what, list); }, refused);
+      EXPECT_EQ(list.size(), 0u);
+    };
+    to_csr const full{.images = image_columns::packed};
+    expect_refused(simd, full, csr<double, 2>());
+    expect_refused(simd.with(on), full, csr<double, 2>());
+    auto const y = points_at<2>({{512.375, 0}, {0.25, 0}});
+    cell_list<double, 2> const turned(y.view(), 0.25, {.period = {1, 0}});
+    to_coo sorted{.sorted = true, .images = image_columns::packed};
+    EXPECT_THAT([&] { (void)radius_search(simd, turned, sorted); }, refused);
+    sorted.images = image_columns::counters;
+    EXPECT_THAT(radius_search(simd, turned, sorted).images[0], testing::ElementsAre(512));
+  }
 }
