@@ -19,23 +19,41 @@ namespace nearfield::starpu_mpi::detail
   {
     using namespace nearfield::detail;
 
-    /// Calls f(to, from) with the columns of r2 and displacements that `from` has.
-    template <class T, int Dim, class F>
-    void for_each_value_column(pair_geometry<T, Dim>& to, pair_geometry<T, Dim> const& from,
-                               F const& f)
+    /// Calls f(from, to...) with each column of values that `from` has.
+    template <class F, class From, class... To>
+    void for_each_value_column(F const& f, From& from, To&... to)
     {
-      if (!from.r2.empty()) f(to.r2, from.r2);
-      for (int a = 0; a < Dim; ++a)
-        if (!from.displacements[a].empty()) f(to.displacements[a], from.displacements[a]);
+      auto const call = [&](auto& first, auto&... others)
+      {
+        if (!first.empty()) f(first, others...);
+      };
+      call(from.r2, to.r2...);
+      for (std::size_t a = 0; a < from.displacements.size(); ++a)
+      {
+        call(from.displacements[a], to.displacements[a]...);
+        call(from.images[a], to.images[a]...);
+      }
+      call(from.packed_images, to.packed_images...);
     }
 
-    template <class V>
-    void append_column(page_array<V>& to, page_array<V> const& from)
+    /// Of a pair of a list with images.
+    template <class T, int Dim>
+    image_counters<Dim> image_at(pair_geometry<T, Dim> const& list, std::uint64_t pair)
+    {
+      image_counters<Dim> image;
+      for (int a = 0; a < Dim; ++a)
+        image[a] = list.packed_images.empty()
+                       ? list.images[a][pair]
+                       : std::int32_t(list.packed_images[pair] >> 10 * a & 1023) - 512;
+      return image;
+    }
+
+    constexpr auto append_column = [](auto const& from, auto& to)
     {
       std::size_t const n = to.size();
       to.resize(n + from.size());
       std::ranges::copy(from, to.begin() + n);
-    }
+    };
   }
 
   template <class T, int Dim>
@@ -50,22 +68,20 @@ namespace nearfield::starpu_mpi::detail
       if (which == pairs::half && numbers[j] < numbers[i]) continue;
       border.i[kept] = i;
       border.j[kept] = j;
-      for_each_value_column(border, border, [&](page_array<T>& to, page_array<T> const& from)
-                            { to[kept] = from[p]; });
+      for_each_value_column([&](auto& column) { column[kept] = column[p]; }, border);
       ++kept;
     }
     border.i.resize(kept);
     border.j.resize(kept);
-    for_each_value_column(border, border,
-                          [&](page_array<T>& to, page_array<T> const&) { to.resize(kept); });
+    for_each_value_column([&](auto& column) { column.resize(kept); }, border);
   }
 
   template <class T, int Dim>
   void append(coo<T, Dim>& list, coo<T, Dim> const& border)
   {
-    append_column(list.i, border.i);
-    append_column(list.j, border.j);
-    for_each_value_column(list, border, append_column<T>);
+    append_column(border.i, list.i);
+    append_column(border.j, list.j);
+    for_each_value_column(append_column, border, list);
   }
 
   template <class T, int Dim>
@@ -84,7 +100,7 @@ namespace nearfield::starpu_mpi::detail
       all.offsets.resize(rows.size() + 1);
       for (std::size_t r = 0; r <= rows.size(); ++r) all.offsets[r] = rows.offsets[r] + added[r];
       // each row's own part first, and then what the border adds
-      auto const fill = [&](auto& to, auto const& own, auto const& of_border)
+      auto const fill = [&](auto const& of_border, auto const& own, auto& to)
       {
         to.resize(n);
         for_each_part(threads, loop,
@@ -101,11 +117,8 @@ namespace nearfield::starpu_mpi::detail
           to[rows.offsets[r + 1] + next[r]++] = of_border[p];
         }
       };
-      fill(all.columns, rows.columns, border.j);
-      if (!border.r2.empty()) fill(all.r2, rows.r2, border.r2);
-      for (int a = 0; a < Dim; ++a)
-        if (!border.displacements[a].empty())
-          fill(all.displacements[a], rows.displacements[a], border.displacements[a]);
+      fill(border.j, rows.columns, all.columns);
+      for_each_value_column(fill, border, rows, all);
       rows = std::move(all);
     }
     if (!sorted || rows.size() == 0) return;
@@ -134,35 +147,46 @@ namespace nearfield::starpu_mpi::detail
     std::vector<index_type> order(rows.size());
     std::iota(order.begin(), order.end(), index_type(0));
     std::ranges::sort(order, {}, [&](index_type r) { return numbers[r]; });
-    // a row ascends: those with a larger number are its end
-    auto const begin_of = [&](index_type r)
+    auto const number_of = [&](index_type j)
     {
-      if (which == pairs::full) return rows.offsets[r];
-      auto const row = rows.row(r);
-      auto const later =
-          std::ranges::upper_bound(row, numbers[r], {}, [&](index_type j) { return numbers[j]; });
-      return rows.offsets[r] + static_cast<std::uint64_t>(later - row.begin());
+      return numbers[j];
+    };
+    // calls f(r, begin, end) with the pairs [begin, end) of each row r
+    auto const for_each_range = [&](auto const& f)
+    {
+      for (index_type const r : order)
+      {
+        auto const row = rows.row(r);
+        std::uint64_t begin = rows.offsets[r];
+        if (which == pairs::half) // those with a larger number are the end of a row
+        {
+          auto const own = std::ranges::equal_range(row, numbers[r], {}, number_of);
+          begin += static_cast<std::uint64_t>(own.begin() - row.begin());
+          for (std::size_t left = own.size(); left > 0; --left, ++begin)
+            if (is_positive(image_at(rows, begin))) f(r, begin, begin + 1);
+        }
+        f(r, begin, rows.offsets[r + 1]);
+      }
     };
     std::uint64_t n = 0;
-    for (index_type const r : order) n += rows.offsets[r + 1] - begin_of(r);
+    for_each_range([&](index_type, std::uint64_t begin, std::uint64_t end) { n += end - begin; });
     coo<T, Dim> list;
     list.i.resize(n);
     list.j.resize(n);
-    for_each_value_column(list, rows,
-                          [&](page_array<T>& to, page_array<T> const&) { to.resize(n); });
+    for_each_value_column([&](auto const&, auto& to) { to.resize(n); }, rows, list);
     std::uint64_t at = 0;
-    for (index_type const r : order)
-    {
-      std::uint64_t const begin = begin_of(r), end = rows.offsets[r + 1];
-      auto const copy = [&](auto& to, auto const& from)
-      {
-        std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
-      };
-      std::fill_n(list.i.begin() + at, end - begin, r);
-      copy(list.j, rows.columns);
-      for_each_value_column(list, rows, copy);
-      at += end - begin;
-    }
+    for_each_range(
+        [&](index_type r, std::uint64_t begin, std::uint64_t end)
+        {
+          auto const copy = [&](auto const& from, auto& to)
+          {
+            std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
+          };
+          std::fill_n(list.i.begin() + at, end - begin, r);
+          copy(rows.columns, list.j);
+          for_each_value_column(copy, rows, list);
+          at += end - begin;
+        });
     return list;
   }
 
