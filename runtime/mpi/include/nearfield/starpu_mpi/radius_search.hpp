@@ -319,8 +319,8 @@ namespace nearfield::starpu_mpi
     return rows;
   }
 
-  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image), for every pair of this
-  /// rank, one after another on the calling thread.
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image), for every
+  /// pair of this rank, one after another on the calling thread.
   template <nearfield::detail::cpu_backend Where, class T, int Dim, class F>
   void radius_search(Where where, distributed_cells<T, Dim> const& cells, visit<F> what)
   {
