@@ -87,10 +87,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       target_registers<L, Dim, B> const block(job.cells->target_x, first);
       for (step_run const& r : steps)
+      {
         if (r.shift != 0)
           meet_images(block, r, first, result);
         else
           meet_run<false>(block, nullptr, r, first, result);
+        if constexpr (Content != counts_only)
+          if (steps.has_images())
+            for (int b = 0; b < B; ++b) steps.end_run(r, b, result.total(b));
+      }
     }
 
   private:
@@ -172,7 +177,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     found<L, Dim, B, Content> result(scratch);
     block_sweep<Content, B, L, Dim>{job, steps, sources}.run(first, result);
-    for (int b = 0; b < B; ++b) deliver(first + static_cast<index_type>(b), b, result);
+    for (int b = 0; b < B; ++b)
+      deliver(first + static_cast<index_type>(b), b, result, steps.images(b));
   }
 
   template <int Content, class L, int Dim, class Deliver>
@@ -214,7 +220,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, counts_only> const& result)
+                                 found<L, Dim, B, counts_only> const& result,
+                                 std::span<image_run const>)
     {
       index_type const n = result.total(b);
       total += n;
@@ -233,10 +240,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B, int Content>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, Content> const& result)
+                                 found<L, Dim, B, Content> const& result,
+                                 std::span<image_run const> images)
     {
-      search_row<T, Dim> r{position,          order[position],     result.total(b),
-                           result.indices(b), result.values(b, 0), {}};
+      search_row<T, Dim> r{
+          position, order[position], result.total(b), result.indices(b), result.values(b, 0),
+          {},       images};
       if constexpr (Content > 1)
         for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
       row(sink, r);
