@@ -99,17 +99,23 @@ namespace
     return made;
   }
 
-  /// A pair with r2 and x_i - x_j.
+  /// A pair with r2, x_i - x_j and the image of j.
   template <class T, int Dim>
-  using entry = std::tuple<std::uint64_t, std::uint64_t, T, std::array<T, Dim>>;
+  using entry = std::tuple<std::uint64_t, std::uint64_t, T, std::array<T, Dim>,
+                           nearfield::detail::image_counters<Dim>>;
 
   template <class T, int Dim>
   entry<T, Dim> entry_at(nearfield::detail::pair_geometry<T, Dim> const& geometry, std::size_t at,
                          std::uint64_t i, std::uint64_t j)
   {
     std::array<T, Dim> d;
-    for (int a = 0; a < Dim; ++a) d[a] = geometry.displacements[a][at];
-    return {i, j, geometry.r2[at], d};
+    nearfield::detail::image_counters<Dim> image;
+    for (int a = 0; a < Dim; ++a)
+    {
+      d[a] = geometry.displacements[a][at];
+      image[a] = geometry.images[a][at];
+    }
+    return {i, j, geometry.r2[at], d, image};
   }
 
   template <class T, int Dim>
@@ -126,10 +132,11 @@ namespace
   template <class Entry>
   void turn_upwards(Entry& pair)
   {
-    auto& [i, j, r2, d] = pair;
+    auto& [i, j, r2, d, image] = pair;
     if (i <= j) return;
     std::swap(i, j);
     for (auto& x : d) x = 0 - x;
+    for (auto& n : image) n = -n;
   }
 
   /// The pairs of one rank that belong to this one, in lexicographic order.
@@ -138,7 +145,8 @@ namespace
                                             distributed_cells<T, Dim> const& cells, pairs which)
   {
     std::vector<bool> const is_own = own_points(search, cells);
-    auto const list = radius_search(scalar, search.on_one_rank(), to_coo{which, false, true, true});
+    auto const list = radius_search(scalar, search.on_one_rank(),
+                                    to_coo{which, false, true, true, image_columns::counters});
     std::vector<entry<T, Dim>> expected;
     for (std::size_t p = 0; p < list.size(); ++p)
     {
@@ -159,7 +167,7 @@ namespace
     std::vector<entry<T, Dim>> found;
     auto const add = [&](entry<T, Dim> pair, bool is_sorted)
     {
-      auto& [i, j, r2, d] = pair;
+      auto& [i, j, r2, d, image] = pair;
       EXPECT_LT(i, cells.n_points());
       i = numbers[i];
       j = numbers[j];
@@ -178,15 +186,15 @@ namespace
     };
     for (bool const is_sorted : {false, true})
     {
-      auto const list =
-          starpu_mpi::radius_search(simd, cells, to_coo{which, is_sorted, true, true});
+      auto const list = starpu_mpi::radius_search(
+          simd, cells, to_coo{which, is_sorted, true, true, image_columns::counters});
       ASSERT_EQ(list.j.size(), list.size());
       for (std::size_t p = 0; p < list.size(); ++p)
         add(entry_at(list, p, list.i[p], list.j[p]), is_sorted);
       expect_found("COO", is_sorted);
 
-      auto const rows =
-          starpu_mpi::radius_search(scalar, cells, to_csr{which, is_sorted, true, true});
+      auto const rows = starpu_mpi::radius_search(
+          scalar, cells, to_csr{which, is_sorted, true, true, image_columns::counters});
       ASSERT_EQ(rows.size(), cells.n_points());
       for (std::size_t r = 0; r < rows.size(); ++r)
       {
@@ -196,6 +204,27 @@ namespace
           add(entry_at(rows, p, r, rows.columns[p]), false);
       }
       expect_found("CSR");
+    }
+    EXPECT_TRUE(starpu_mpi::radius_search(simd, cells, to_coo{which, true}).images[0].empty());
+    if (std::ranges::all_of(expected,
+                            [](auto const& pair)
+                            {
+                              return std::ranges::all_of(std::get<4>(pair), [](std::int32_t n)
+                                                         { return n > -512 && n < 512; });
+                            }))
+    {
+      std::vector<std::array<std::uint64_t, 3>> packed, expected_packed;
+      auto const list = starpu_mpi::radius_search(
+          simd, cells, to_coo{.which = which, .sorted = true, .images = image_columns::packed});
+      EXPECT_TRUE(list.images[0].empty());
+      for (std::size_t p = 0; p < list.size(); ++p)
+        packed.push_back({numbers[list.i[p]], numbers[list.j[p]], list.packed_images[p]});
+      for (auto const& pair : expected)
+        expected_packed.push_back({std::get<0>(pair), std::get<1>(pair),
+                                   nearfield::detail::packed_image(std::get<4>(pair))});
+      std::ranges::sort(packed);
+      std::ranges::sort(expected_packed);
+      EXPECT_TRUE(packed == expected_packed);
     }
     auto const bare = starpu_mpi::radius_search(simd, cells, to_csr{which});
     ASSERT_EQ(bare.columns.size(), expected.size());
@@ -212,10 +241,17 @@ namespace
     {
       std::array<T, Dim> values;
       for (int a = 0; a < Dim; ++a) values[a] = d[a];
-      add({i, j, r2, values}, false);
+      add({i, j, r2, values, {}}, false);
     };
     starpu_mpi::radius_search(simd, cells, visit{take, which});
-    expect_found("visit");
+    auto const same_image = [](auto const& of)
+    {
+      auto entries = of;
+      for (auto& pair : entries) std::get<4>(pair) = {};
+      std::ranges::sort(entries);
+      return entries;
+    };
+    EXPECT_TRUE(same_image(found) == same_image(expected)) << "visit";
     auto const of_all_parts = starpu_mpi::radius_search(
         simd, cells,
         reduce{std::vector<std::pair<index_type, index_type>>{},

@@ -1,6 +1,7 @@
 #include <nearfield/core/parallel.hpp>
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
+#include "search/src/pair_columns.hpp"
 #include "tree/src/instantiate.hpp"
 #include "tree/src/sort.hpp"
 
@@ -19,36 +20,27 @@ namespace nearfield::starpu_mpi::detail
   {
     using namespace nearfield::detail;
 
-    /// Calls f(from, to...) with each column of values that `from` has.
-    template <class F, class From, class... To>
-    void for_each_value_column(F const& f, From& from, To&... to)
+    /// Calls f(columns...) for each column that any of the lists has, and the same of the others.
+    template <class F, class... Lists>
+    void for_each_value_column(F const& f, Lists&... lists)
     {
-      auto const call = [&](auto& first, auto&... others)
-      {
-        if (!first.empty()) f(first, others...);
-      };
-      call(from.r2, to.r2...);
-      for (std::size_t a = 0; a < from.displacements.size(); ++a)
-      {
-        call(from.displacements[a], to.displacements[a]...);
-        call(from.images[a], to.images[a]...);
-      }
-      call(from.packed_images, to.packed_images...);
+      for_each_of(
+          [&](auto&... columns)
+          {
+            if ((!columns.empty() || ...)) f(columns...);
+          },
+          lists...);
     }
 
-    /// Of a pair of a list with images.
     template <class T, int Dim>
     image_counters<Dim> image_at(pair_geometry<T, Dim> const& list, std::uint64_t pair)
     {
       image_counters<Dim> image;
-      for (int a = 0; a < Dim; ++a)
-        image[a] = list.packed_images.empty()
-                       ? list.images[a][pair]
-                       : std::int32_t(list.packed_images[pair] >> 10 * a & 1023) - 512;
+      for (int a = 0; a < Dim; ++a) image[a] = list.images[a][pair];
       return image;
     }
 
-    constexpr auto append_column = [](auto const& from, auto& to)
+    constexpr auto append_column = [](auto& to, auto const& from)
     {
       std::size_t const n = to.size();
       to.resize(n + from.size());
@@ -77,11 +69,20 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T, int Dim>
+  void pack_images(coo<T, Dim>& list)
+  {
+    list.packed_images.resize(list.size());
+    for (std::size_t p = 0; p < list.size(); ++p)
+      list.packed_images[p] = packed_image(image_at(list, p));
+    list.images = {};
+  }
+
+  template <class T, int Dim>
   void append(coo<T, Dim>& list, coo<T, Dim> const& border)
   {
-    append_column(border.i, list.i);
-    append_column(border.j, list.j);
-    for_each_value_column(append_column, border, list);
+    append_column(list.i, border.i);
+    append_column(list.j, border.j);
+    for_each_value_column(append_column, list, border);
   }
 
   template <class T, int Dim>
@@ -100,7 +101,7 @@ namespace nearfield::starpu_mpi::detail
       all.offsets.resize(rows.size() + 1);
       for (std::size_t r = 0; r <= rows.size(); ++r) all.offsets[r] = rows.offsets[r] + added[r];
       // each row's own part first, and then what the border adds
-      auto const fill = [&](auto const& of_border, auto const& own, auto& to)
+      auto const fill = [&](auto& to, auto const& own, auto const& of_border)
       {
         to.resize(n);
         for_each_part(threads, loop,
@@ -117,8 +118,8 @@ namespace nearfield::starpu_mpi::detail
           to[rows.offsets[r + 1] + next[r]++] = of_border[p];
         }
       };
-      fill(border.j, rows.columns, all.columns);
-      for_each_value_column(fill, border, rows, all);
+      fill(all.columns, rows.columns, border.j);
+      for_each_value_column(fill, all, rows, border);
       rows = std::move(all);
     }
     if (!sorted || rows.size() == 0) return;
@@ -173,18 +174,18 @@ namespace nearfield::starpu_mpi::detail
     coo<T, Dim> list;
     list.i.resize(n);
     list.j.resize(n);
-    for_each_value_column([&](auto const&, auto& to) { to.resize(n); }, rows, list);
+    for_each_value_column([&](auto& to, auto const&) { to.resize(n); }, list, rows);
     std::uint64_t at = 0;
     for_each_range(
         [&](index_type r, std::uint64_t begin, std::uint64_t end)
         {
-          auto const copy = [&](auto const& from, auto& to)
+          auto const copy = [&](auto& to, auto const& from)
           {
             std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
           };
           std::fill_n(list.i.begin() + at, end - begin, r);
-          copy(rows.columns, list.j);
-          for_each_value_column(copy, rows, list);
+          copy(list.j, rows.columns);
+          for_each_value_column(copy, list, rows);
           at += end - begin;
         });
     return list;
@@ -192,6 +193,7 @@ namespace nearfield::starpu_mpi::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void keep_own_pairs(distributed_cells<T, Dim> const&, pairs, coo<T, Dim>&);             \
+  template void pack_images(coo<T, Dim>&);                                                         \
   template void append(coo<T, Dim>&, coo<T, Dim> const&);                                          \
   template void add_to_rows(executor*, distributed_cells<T, Dim> const&, bool, coo<T, Dim> const&, \
                             csr<T, Dim>&);                                                         \

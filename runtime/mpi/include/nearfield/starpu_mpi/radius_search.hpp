@@ -191,6 +191,9 @@ namespace nearfield::starpu_mpi::detail
   template <class T, int Dim>
   NEARFIELD_API void keep_own_pairs(distributed_cells<T, Dim> const& cells, pairs which,
                                     coo<T, Dim>& border);
+  /// Replaces the counters of images.
+  template <class T, int Dim>
+  NEARFIELD_API void pack_images(coo<T, Dim>& list);
   /// Appends `border` to a list.
   template <class T, int Dim>
   NEARFIELD_API void append(coo<T, Dim>& list, coo<T, Dim> const& border);
@@ -211,12 +214,15 @@ namespace nearfield::starpu_mpi::detail
     to_coo all = what;
     all.which = pairs::full;
     all.max_bytes = no_limit;
+    // those of pairs that stay fit, or it is an error
+    if (what.images == image_columns::packed) all.images = image_columns::counters;
     coo<T, Dim> list;
     if constexpr (std::same_as<Where, cuda_backend>)
       list = nearfield::radius_search(simd, cells.border(), all);
     else
       list = nearfield::radius_search(where, cells.border(), all);
     keep_own_pairs(cells, what.which, list);
+    if (what.images == image_columns::packed) pack_images(list);
     return list;
   }
 
@@ -284,11 +290,12 @@ namespace nearfield::starpu_mpi
     coo<T, Dim> list;
     if (what.sorted)
     {
-      to_csr rows{pairs::full, true, what.distances, what.displacements, what.images};
-      // which of two opposite images of a point belongs to a half list
-      if (what.images == image_columns::none && cells.grid().meets_images_of_cells())
-        rows.images = image_columns::counters;
+      // a half list has one of two opposite images of a point
+      bool const asks = what.images != image_columns::none || cells.grid().meets_images_of_cells();
+      to_csr const rows{pairs::full, true, what.distances, what.displacements,
+                        asks ? image_columns::counters : image_columns::none};
       list = detail::sorted_pairs(cells, what.which, radius_search(where, cells, rows));
+      if (what.images == image_columns::packed) detail::pack_images(list);
       if (what.images == image_columns::none) list.images = {};
       return list;
     }
