@@ -51,8 +51,9 @@ namespace nearfield::detail
   void for_each_image(cell_view<T, Dim> const& cells, search_row<T, Dim> const& hits, F const& f)
   {
     index_type k = 0;
-    for (image_run const& run : hits.images)
+    for (image_run const* at = hits.images; at && k < hits.count; ++at)
     {
+      image_run const run = *at;
       image_counters<Dim> image{};
       if (!cells.images.empty()) image = cells.images[run.shift];
       if (!cells.target_images.empty())
@@ -88,7 +89,7 @@ namespace nearfield::detail
     for (int a = 0; a < Dim; ++a)
       if (!geometry.displacements[a].empty())
         std::copy_n(hits.d[a], hits.count, geometry.displacements[a].data() + at);
-    if (!hits.images.empty())
+    if (hits.images)
       for_each_image(cells, hits, [&](index_type k, image_counters<Dim> const& image)
                      { put_image(geometry, at + k, image); });
   }

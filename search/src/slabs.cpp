@@ -138,15 +138,16 @@ namespace nearfield::detail
     {
       cell_view<T, Dim> const& cells;
       csr<T, Dim>& list;
+      bool only_indices;
 
       static void row(void* self, search_row<T, Dim> const& hits)
       {
-        auto& [cells, list] = *static_cast<row_writer*>(self);
-        std::uint64_t const at = list.offsets[hits.i];
-        std::copy_n(hits.j, hits.count, list.columns.data() + at);
-        put_geometry(cells, list, at, hits);
+        row_writer const& to = *static_cast<row_writer*>(self);
+        std::uint64_t const at = to.list.offsets[hits.i];
+        std::copy_n(hits.j, hits.count, to.list.columns.data() + at);
+        if (!to.only_indices) put_geometry<T, Dim>(to.cells, to.list, at, hits);
       }
-    } sink{cells_, result};
+    } sink{cells_, result, geometry_bytes<T, Dim>(what) == 0};
     rows(content_of(what), &row_writer::row, &sink, has_images(what));
     if (what.sorted) sort(result);
   }
