@@ -176,9 +176,10 @@ namespace nearfield::detail
         upper_rows const& to = *static_cast<upper_rows*>(self);
         std::uint64_t at = to.list->offsets[hits.i];
         for_each_image(to.cells, hits,
-                       [&](index_type k, image_counters<Dim> const& image)
+                       [&](index_type begin, index_type end, image_counters<Dim> const& image)
                        {
-                         if (hits.j[k] > hits.i) put_pair(*to.list, at++, hits, k, image, false);
+                         for (index_type k = begin; k < end; ++k)
+                           if (hits.j[k] > hits.i) put_pair(*to.list, at++, hits, k, image, false);
                        });
       }
 
@@ -191,11 +192,14 @@ namespace nearfield::detail
       {
         upper_rows& to = *static_cast<upper_rows*>(self);
         for_each_image(to.cells, hits,
-                       [&](index_type k, image_counters<Dim> const& image)
+                       [&](index_type begin, index_type end, image_counters<Dim> const& image)
                        {
-                         bool const turned = hits.j[k] < hits.i;
-                         put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k, image,
-                                  turned);
+                         for (index_type k = begin; k < end; ++k)
+                         {
+                           bool const turned = hits.j[k] < hits.i;
+                           put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k,
+                                    image, turned);
+                         }
                        });
       }
 
@@ -211,7 +215,7 @@ namespace nearfield::detail
             list.displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
         if (turned)
           for (auto& counter : image) counter = -counter;
-        put_image(list, at, image);
+        put_images(list, at, 1, image);
       }
     };
   }
