@@ -325,10 +325,10 @@ namespace nearfield::test
       }
     }
 
-    /// How many cells a test has; more by NEARFIELD_CELLS.
+    /// How many cells a test has; more by NEARFIELD_TEST_CELLS.
     std::uint64_t number_of_cells()
     {
-      char const* const wanted = std::getenv("NEARFIELD_CELLS");
+      char const* const wanted = std::getenv("NEARFIELD_TEST_CELLS");
       return wanted ? std::strtoull(wanted, nullptr, 10) : 300;
     }
   }
