@@ -101,6 +101,29 @@ namespace nearfield::app
     return lengths;
   }
 
+  std::vector<double> read_cell(std::string const& text)
+  {
+    std::vector<double> cell;
+    for (std::string const& word : read_words(text))
+      cell.push_back(read_finite(word, "finite numbers", [](double) { return true; }));
+    if (std::size_t const n = cell.size(); n != 2 && n != 3 && n != 4 && n != 9)
+      throw error("found " + std::to_string(n) + (n == 1 ? " number" : " numbers") +
+                  ", expected 4 in 2D or 9 in 3D, one vector after the other, or a length for each "
+                  "axis, 0 for an open one");
+    return cell;
+  }
+
+  std::vector<bool> read_pbc(std::string const& text)
+  {
+    std::vector<bool> repeats;
+    for (std::string const& word : read_words(text))
+    {
+      if (word != "0" && word != "1") refuse_text(word, "1 for a vector that repeats, or 0");
+      repeats.push_back(word == "1");
+    }
+    return repeats;
+  }
+
   std::vector<std::pair<std::string, double>> read_parameters(std::vector<std::string> const& texts)
   {
     std::vector<std::pair<std::string, double>> parameters;
@@ -140,6 +163,9 @@ namespace nearfield::app
 
   void complete(search_options& options)
   {
+    if (options.shifts && options.list != list_kind::half && options.list != list_kind::full)
+      throw error("--shifts: found --list " + std::string(name_of(options.list)) +
+                  ", which has no pairs; give --list half or full, or leave it out");
     if (options.width && options.list != list_kind::table)
       throw error("--width: found --list " + std::string(name_of(options.list)) +
                   ", which has no width; give --list table, or leave it out");
@@ -153,5 +179,13 @@ namespace nearfield::app
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
                   ": more cells cost more than they save; leave it out for the default");
     check_periods(options.periodic, options.dim);
+    if (!options.cell.empty() && !options.periodic.empty())
+      throw error("--cell: found --periodic too; leave out one of them");
+    if (options.pbc.empty()) return;
+    if (options.cell.empty())
+      throw error("--pbc: found no --cell; give it, or --periodic with 0 for an open axis");
+    if (int const dim = dim_of_cell(options); options.pbc.size() != static_cast<std::size_t>(dim))
+      throw error("--pbc: found " + std::to_string(options.pbc.size()) + " numbers, expected " +
+                  std::to_string(dim) + ", one for each vector of --cell");
   }
 }

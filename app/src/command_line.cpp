@@ -110,7 +110,7 @@ namespace nearfield::app
       add(command, "--precision", options.precision, {precision::f32, precision::f64}, "f32 or f64")
           ->default_str(name_of(options.precision));
       add(command, "--periodic", options.periodic, read_periods,
-          "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
+          "Lx,Ly[,Lz]: the box [0, L) of an axis that repeats; 0: an open axis");
       add(command, "--columns", options.columns, read_words,
           "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
           "type of atoms, _ to skip");
@@ -248,6 +248,13 @@ namespace nearfield::app
       add_number(search, "--cells-per-cutoff", options.cells_per_cutoff, 1,
                  "cells of the grid along the radius on every axis; default: 1, and 2 on the "
                  "last axis");
+      add(search, "--cell", options.cell, read_cell,
+          "ax,ay,bx,by or ax,ay,az,bx,...,cz, the vectors of a box of any shape that points repeat "
+          "in, or Lx,Ly[,Lz]; they may lie outside");
+      add(search, "--pbc", options.pbc, read_pbc,
+          "1,1,0: along which vectors of --cell; default: all");
+      search->add_flag("--shifts", options.shifts,
+                       "also how often each vector of the box is added to j: i,j,sx,sy[,sz]");
       add_number(search, "--max-memory", options.max_memory, 0,
                  "bytes; a list that takes more is refused; default: what is free");
       search->add_option("--output", options.output, "the list: .csv .npy");

@@ -253,6 +253,8 @@ namespace nearfield::app
                {"workers", std::max(1, options.workers) * result.ranks},
                {"radius", number(options.radius)},
                {"periodic", array_of(options.periodic)},
+               {"cell", array_of(options.cell)},
+               {"pbc", options.pbc},
                {"list", name_of(options.list)},
                {"pairs", result.pairs},
                {"mean_neighbours", number(result.mean_neighbours)},

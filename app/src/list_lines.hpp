@@ -5,6 +5,7 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/io/points.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -14,9 +15,10 @@ namespace nearfield::app
   class list_lines
   {
   public:
-    list_lines(byte_sink const& put, bool csv, list_kind kind, std::size_t width)
+    /// `n_shifts`: numbers of the image of a pair.
+    list_lines(byte_sink const& put, bool csv, list_kind kind, std::size_t width, int n_shifts)
         : put_(put), is_csv_(csv), has_rows_(kind == list_kind::count || kind == list_kind::table),
-          width_(width)
+          width_(width), n_shifts_(static_cast<std::size_t>(n_shifts))
     {
       bytes_.reserve(size + reserve);
     }
@@ -25,20 +27,22 @@ namespace nearfield::app
     {
       if (!is_csv_)
       {
-        bytes_ += !has_rows_   ? format_npy_header({whole.pairs, 2})
+        bytes_ += !has_rows_   ? format_npy_header({whole.pairs, 2 + n_shifts_})
                   : width_ > 0 ? format_npy_header({whole.points, width_ + 1})
                                : format_npy_header({whole.points});
         return;
       }
       bytes_ += has_rows_ ? "i,count" : "i,j";
+      for (std::size_t a = 0; a < n_shifts_; ++a) (bytes() += ",s") += "xyz"[a];
       for (std::size_t k = 0; k < width_; ++k) nearfield::detail::append_number(bytes() += ",j", k);
       end();
     }
-    /// Of a half or a full list.
-    void pair(std::uint64_t i, std::uint64_t j)
+    /// Of a half or a full list; image(a) is asked for along each axis if images are.
+    void pair(std::uint64_t i, std::uint64_t j, auto const& image)
     {
       begin(i);
       value(j);
+      for (std::size_t a = 0; a < n_shifts_; ++a) value(image(a));
       end();
     }
     /// Of the others: padded to the width of a table.
@@ -64,7 +68,7 @@ namespace nearfield::app
       else if (!has_rows_)
         value(i);
     }
-    void value(std::uint64_t j)
+    void value(std::integral auto j)
     {
       if (is_csv_)
         nearfield::detail::append_number(bytes() += ',', j);
@@ -91,7 +95,7 @@ namespace nearfield::app
     static constexpr std::size_t size = 1 << 20, reserve = 1 << 10;
     byte_sink const& put_;
     bool is_csv_, has_rows_;
-    std::size_t width_;
+    std::size_t width_, n_shifts_;
     std::string bytes_;
   };
 }

@@ -133,6 +133,12 @@ namespace nearfield::app
     std::optional<std::uint32_t> width = std::nullopt;
     /// on every axis; 0: the default
     int cells_per_cutoff = 0;
+    /// the vectors of the box, one after the other, or its lengths along the axes, 0 for an open one; empty: none
+    std::vector<double> cell = {};
+    /// whether the box repeats along each vector; empty: along all
+    std::vector<bool> pbc = {};
+    /// also which image of j a pair has
+    bool shifts = false;
     /// upper limit for the bytes of the list; none: the available memory
     std::optional<std::uint64_t> max_memory = std::nullopt;
   };
@@ -163,6 +169,12 @@ namespace nearfield::app
   inline char const* name_of(list_kind kind)
   {
     return std::array{"half", "full", "count", "table"}.at(static_cast<std::size_t>(kind));
+  }
+
+  /// The dimension of space that --cell is of.
+  inline int dim_of_cell(search_options const& options)
+  {
+    return options.cell.size() % 2 == 0 ? 2 : 3;
   }
 
   /// f<T, Dim>() for the precision and the dimension of a run.

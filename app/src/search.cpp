@@ -81,7 +81,16 @@ namespace nearfield::app
 
     auto const start = std::chrono::steady_clock::now();
     auto from = read_file(all, options.input, reading_of(options));
-    all.attempt([&] { check_axes(options.periodic, from); });
+    all.attempt(
+        [&]
+        {
+          check_axes(options.periodic, from);
+          if (!options.cell.empty() && dim_of_cell(options) != from.points.dim)
+            throw error("--cell: found " + std::to_string(options.cell.size()) +
+                        " numbers, of a box in " + std::to_string(dim_of_cell(options)) +
+                        "D; the points of " + from.name + " have " +
+                        std::to_string(from.points.dim) + " coordinates");
+        });
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};
     double const read_seconds = all.greatest(seconds_since(start));
@@ -92,9 +101,8 @@ namespace nearfield::app
     if (all.is_first()) print_summary(options, from.points.dim, result);
     output_files files(all);
     if (options.output)
-      files.write_in_order(
-          *options.output, [&](byte_sink const& put)
-          { write_list(put, *options.output, options.list, result, all.is_first()); });
+      files.write_in_order(*options.output, [&](byte_sink const& put)
+                           { write_list(put, options, from.points.dim, result, all.is_first()); });
     files.write(options.json,
                 [&] { return json_of(options, from.points.dim, taken, result, read_seconds); });
     files.commit("written       ");

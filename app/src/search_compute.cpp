@@ -28,19 +28,9 @@ namespace nearfield::app
       return result;
     }
 
-    template <class T, int Dim>
-    cell_list_options<T, Dim> grid_options(search_options const& options)
-    {
-      cell_list_options<T, Dim> grid;
-      grid.cells_per_cutoff.fill(options.cells_per_cutoff);
-      for (std::size_t a = 0; a < options.periodic.size(); ++a)
-        grid.period[a] = static_cast<T>(options.periodic[a]);
-      return grid;
-    }
-
     /// Counts, then fills: search(what) runs a search, fetch(list) copies its result to host memory, and
     /// available() returns the bytes that a list may have.
-    template <class Search, class Fetch, class Available>
+    template <int Dim, class Search, class Fetch, class Available>
     void count_and_fill(search_options const& options, Search const& search, Fetch const& fetch,
                         Available const& available, search_result& result)
     {
@@ -55,7 +45,7 @@ namespace nearfield::app
                                        [&] { return search(count_pairs{pairs::full, fits}); }));
       if (!counts.per_point.empty())
         result.max_neighbours = *std::max_element(counts.per_point.begin(), counts.per_point.end());
-      set_sizes(options, counts.total, sizeof(index_type), result);
+      set_sizes(options, counts.total, Dim, sizeof(index_type), result);
       check_size(options, result, limit());
       auto const keep = [&](auto&& list, auto const& write)
       {
@@ -84,18 +74,28 @@ namespace nearfield::app
         auto list = timed("fill", result.fill_seconds, [&] { return search(what); });
         if (options.output) keep(fetch(std::move(list)), write);
       };
+      auto const images = options.shifts ? image_columns::counters : image_columns::none;
+      auto const image_of = [](auto const& list, std::uint64_t p)
+      {
+        return [&list, p](std::size_t a)
+        {
+          return list.images[a][p];
+        };
+      };
       if (options.list == list_kind::half)
-        fill(to_coo{},
-             [](list_lines& lines, auto const& list)
+        fill(to_coo{.images = images},
+             [image_of](list_lines& lines, auto const& list)
              {
-               for (std::size_t p = 0; p < list.size(); ++p) lines.pair(list.i[p], list.j[p]);
+               for (std::size_t p = 0; p < list.size(); ++p)
+                 lines.pair(list.i[p], list.j[p], image_of(list, p));
              });
       else if (options.list == list_kind::full)
-        fill(to_csr{},
-             [n = result.points](list_lines& lines, auto const& list)
+        fill(to_csr{.images = images},
+             [image_of, n = result.points](list_lines& lines, auto const& list)
              {
                for (std::size_t i = 0; i < n; ++i)
-                 for (auto const j : list.row(i)) lines.pair(i, j);
+                 for (std::uint64_t p = list.offsets[i]; p < list.offsets[i + 1]; ++p)
+                   lines.pair(i, list.columns[p], image_of(list, p));
              });
       else
         fill(to_table{.width = *result.table_width},
@@ -110,8 +110,12 @@ namespace nearfield::app
                        search_result& result)
     {
       auto const cells =
-          timed("grid", result.grid_seconds, [&]
-                { return cell_list<T, Dim>(x, options.radius, grid_options<T, Dim>(options)); });
+          timed("grid", result.grid_seconds,
+                [&]
+                {
+                  return cell_list<T, Dim>(
+                      x, options.radius, grid_options<T, Dim, cell_list_options<T, Dim>>(options));
+                });
       auto const fetch = [](auto list)
       {
         return list;
@@ -128,7 +132,7 @@ namespace nearfield::app
         return on_cpu(workers ? &*workers : nullptr, options.backend,
                       [&](auto const& where) { return radius_search(where, cells, what); });
       };
-      count_and_fill(options, search, fetch, available, result);
+      count_and_fill<Dim>(options, search, fetch, available, result);
       result.peak_memory = peak_memory();
     }
 
@@ -153,9 +157,9 @@ namespace nearfield::app
                          waited(
                              [&]
                              {
-                               return cuda_cell_list<T, Dim>(cuda, on_device.view(),
-                                                             static_cast<T>(options.radius),
-                                                             grid_options<T, Dim>(options));
+                               return cuda_cell_list<T, Dim>(
+                                   cuda, on_device.view(), static_cast<T>(options.radius),
+                                   grid_options<T, Dim, cell_list_options<T, Dim>>(options));
                              }));
       auto const search = [&](auto const& what)
       {
@@ -171,7 +175,7 @@ namespace nearfield::app
         std::uint64_t const on_gpu = free_gpu_memory();
         return options.output ? std::min(on_gpu, available_memory()) : on_gpu;
       };
-      count_and_fill(options, search, fetch, available, result);
+      count_and_fill<Dim>(options, search, fetch, available, result);
       result.peak_memory = memory_of_pool().peak;
     }
 
@@ -185,7 +189,6 @@ namespace nearfield::app
       auto const rounded = rounded_positions<T>(here, from, origin);
       auto const x = rounded.template view<Dim>();
       result.points = x.size();
-      check_periodic<T>(options.periodic, from);
       if (options.backend == backend::cuda)
         search_on_gpu(x, options, result);
       else
@@ -208,13 +211,19 @@ namespace nearfield::app
         T const period = static_cast<T>(options.periodic[a]);
         auto const found =
             "--periodic: found " + number_text(options.periodic[a]) + " for axis " + "xyz"[a];
-        if (!std::isfinite(period))
+        if (!std::isnormal(period))
           throw error(found + ", which " + in + " cannot represent; use --precision f64");
-        if (!(period >= 2 * radius))
-          throw error(
-              found + ", less than twice --radius " + number_text(options.radius) +
-              ", so a point could meet two images of another; give a smaller radius or a larger "
-              "period");
+      }
+      try
+      {
+        if (!options.cell.empty() && dim_of_cell(options) == 2)
+          nearfield::detail::cell_frame<2>(box_of<2>(options));
+        else if (!options.cell.empty())
+          nearfield::detail::cell_frame<3>(box_of<3>(options));
+      }
+      catch (error const& e)
+      {
+        throw error(std::string("--cell: ") + e.what());
       }
     }
   }
@@ -236,10 +245,12 @@ namespace nearfield::app
                 allowed + smaller);
   }
 
-  void set_sizes(search_options const& options, std::uint64_t total, std::size_t of_index,
+  void set_sizes(search_options const& options, std::uint64_t total, int dim, std::size_t of_index,
                  search_result& result)
   {
     std::uint64_t const n = result.points, index = of_index;
+    std::uint64_t const image =
+        options.shifts ? static_cast<std::uint64_t>(dim) * sizeof(std::int32_t) : 0;
     result.pairs = options.list == list_kind::half ? total / 2 : total;
     result.mean_neighbours = n == 0 ? 0 : static_cast<double>(total) / static_cast<double>(n);
     if (options.list == list_kind::table)
@@ -248,10 +259,10 @@ namespace nearfield::app
     switch (options.list)
     {
     case list_kind::half:
-      result.bytes = 2 * index * result.pairs;
+      result.bytes = (2 * index + image) * result.pairs;
       break;
     case list_kind::full:
-      result.bytes = (n + 1) * sizeof(std::uint64_t) + index * result.pairs;
+      result.bytes = (n + 1) * sizeof(std::uint64_t) + (index + image) * result.pairs;
       break;
     case list_kind::count:
       result.bytes = index * n;

@@ -22,10 +22,11 @@ namespace nearfield::app
     static_cast<void>(is_csv(path));
   }
 
-  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
+  void write_list(byte_sink const& put, search_options const& options, int dim,
                   search_result const& result, bool has_header)
   {
-    list_lines lines(put, is_csv(path), kind, result.table_width.value_or(0));
+    list_lines lines(put, is_csv(*options.output), options.list, result.table_width.value_or(0),
+                     options.shifts ? dim : 0);
     if (has_header) lines.header(result);
     result.write_rows(lines);
     lines.flush();

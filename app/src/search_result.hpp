@@ -4,9 +4,12 @@
 #include "options.hpp"
 #include "problem.hpp"
 
+#include <nearfield/core/cell.hpp>
 #include <nearfield/io/points.hpp>
 #include <nearfield/search/pairs.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -49,14 +52,43 @@ namespace nearfield::app
   };
 
   /// Fills the numbers that follow from `points`, `max_neighbours` and the pairs, counted both ways; the bytes are
-  /// those of a list whose indices take `of_index` bytes.
-  void set_sizes(search_options const& options, std::uint64_t total, std::size_t of_index,
+  /// those of a list whose indices take `of_index` bytes, in `dim` dimensions.
+  void set_sizes(search_options const& options, std::uint64_t total, int dim, std::size_t of_index,
                  search_result& result);
+
+  /// The box that points repeat in.
+  template <int Dim>
+  cell<Dim> box_of(search_options const& options)
+  {
+    cell<Dim> box;
+    bool const has_lengths = options.cell.size() == Dim;
+    for (std::size_t a = 0; a < Dim && !options.cell.empty(); ++a)
+    {
+      if (has_lengths)
+        box.vectors[a][a] = options.cell[a];
+      else
+        std::copy_n(options.cell.begin() + Dim * a, Dim, box.vectors[a].begin());
+      box.periodic[a] = options.pbc.empty() ? !has_lengths || options.cell[a] != 0 : options.pbc[a];
+    }
+    return box;
+  }
+
+  /// How the library searches, on one rank or several.
+  template <class T, int Dim, class Grid>
+  Grid grid_options(search_options const& options)
+  {
+    Grid grid;
+    grid.cells_per_cutoff.fill(options.cells_per_cutoff);
+    for (std::size_t a = 0; a < options.periodic.size(); ++a)
+      grid.period[a] = static_cast<T>(options.periodic[a]);
+    grid.cell = box_of<Dim>(options);
+    return grid;
+  }
 
   /// Throws nearfield::error if the list takes more than `limit` bytes.
   void check_size(search_options const& options, search_result const& result, std::uint64_t limit);
 
-  /// Throws nearfield::error if the radius or the periods are out of range in the precision asked for.
+  /// Throws nearfield::error if the radius, the periods or the box are out of range in the precision asked for.
   void check_lengths(search_options const& options);
 
   /// Throws nearfield::error unless the extension is .csv or .npy.
@@ -65,9 +97,10 @@ namespace nearfield::app
   /// Writes a list block by block, without a second copy in memory. One of several ranks writes its rows, and the first
   /// of them the header, so that together they write the file, with pairs in lexicographic order.
   ///
-  /// CSV has a header line, then rows: `i,j` for half and full lists, `i,count`, or `i,count,j0,j1,...` for a
-  /// table, padded with empty fields. NPY is int64 of shape (pairs, 2); (points,) for counts; or
-  /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1.
-  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
+  /// CSV has a header line, then rows: `i,j` for half and full lists, and behind them `sx,sy[,sz]` where the image of j
+  /// is asked for; `i,count`, or `i,count,j0,j1,...` for a table, padded with empty fields. NPY is int64 of shape
+  /// (pairs, 2), or (pairs, 2 + dim); (points,) for counts; or (points, 1 + width) for a table: the count, then the
+  /// neighbours, padded with -1.
+  void write_list(byte_sink const& put, search_options const& options, int dim,
                   search_result const& result, bool has_header);
 }

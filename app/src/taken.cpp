@@ -63,16 +63,29 @@ namespace nearfield::app
                          : "is triclinic";
     }
 
-    // `moves`: the points, in open space.
+    // `moves`: the points, in open space. `given`: --cell, null if the command does not take boxes of any shape.
     void judge(file_report::periodic_cell const& cell, int dim, std::vector<double> const& periodic,
-               bool moves, taken_file& file)
+               std::vector<double> const* given, bool moves, taken_file& file)
     {
       auto const n = static_cast<std::size_t>(dim);
       auto const lengths = cell.lengths();
       std::string const name = "box (" + cell.from + ")";
+      std::vector<double> vectors;
+      for (std::size_t a = 0; a < n; ++a)
+        vectors.insert(vectors.end(), cell.vectors[a].begin(), cell.vectors[a].begin() + dim);
+      if (given && !given->empty())
+      {
+        file.uses_box = are_equal(*given, vectors) ||
+                        (lengths && are_equal(*given, {lengths->begin(), lengths->begin() + dim}));
+        file.box = name + (file.uses_box ? " is that of --cell"
+                                         : " is not used: --cell gives " + numbers(*given, ","));
+        return;
+      }
       if (!lengths)
       {
-        file.box = name + " " + shape_of(cell) + ", which cannot be used yet";
+        file.box = name + " " + shape_of(cell) +
+                   (given ? ", not used: --cell " + numbers(vectors, ",") + " repeats it"
+                          : ", which cannot be used yet");
         return;
       }
       std::vector<double> const period(lengths->begin(), lengths->begin() + dim);
@@ -101,12 +114,13 @@ namespace nearfield::app
       }
     }
 
-    taken_file taken(named_points const& from, std::vector<double> const& periodic, bool moves,
+    taken_file taken(named_points const& from, std::vector<double> const& periodic,
+                     std::vector<double> const* cell, bool moves,
                      std::optional<point_set::bounding_box> const& cut)
     {
       taken_file file{.name = from.name, .report = from.report};
       if (from.report.cell)
-        judge(*from.report.cell, from.points.dim, periodic, moves, file);
+        judge(*from.report.cell, from.points.dim, periodic, cell, moves, file);
       else if (auto const& box = from.points.box)
       {
         file.uses_box = cut == box;
@@ -125,8 +139,8 @@ namespace nearfield::app
     for (auto const* from : {&targets, sources})
     {
       if (!from) continue;
-      auto& file =
-          files.emplace_back(taken(*from, options.periodic, options.motion.has_value(), box));
+      auto& file = files.emplace_back(
+          taken(*from, options.periodic, nullptr, options.motion.has_value(), box));
       auto& report = file.report;
       bool const is_written = from == &targets && options.output;
       if (options.motion && options.motion->force == force::gravity)
@@ -144,7 +158,7 @@ namespace nearfield::app
 
   taken_files taken_of(search_options const& options, named_points const& from)
   {
-    auto file = taken(from, options.periodic, false, std::nullopt);
+    auto file = taken(from, options.periodic, &options.cell, false, std::nullopt);
     auto& report = file.report;
     for (auto* names : {&report.velocities, &report.masses, &report.inputs, &report.outputs})
       move_to(report.left_out, *names);

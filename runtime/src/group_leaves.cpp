@@ -76,6 +76,10 @@ namespace nearfield
     if (options.groups_per_gpu < 0)
       throw error("groups_per_gpu: found " + std::to_string(options.groups_per_gpu) +
                   "; give 1 or more, or 0 for the default");
+    if (!views.target_moves.empty() || !views.source_moves.empty())
+      throw error("group_leaves: points lie outside the box, and tasks read them where they are; "
+                  "bring them inside first, as nearfield::wrap() does along the axes, or add "
+                  "target_moves() of the leaves");
     std::vector<index_type> first_leaf{0};
     if (index_type const n = views.targets.size(); n > 0)
     {

@@ -2,6 +2,7 @@
 // for GPUs.
 
 #include "own_graph.hpp"
+#include "random_cells.hpp"
 #include "tree/periodic_cases.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace nearfield::test
 {
@@ -147,6 +149,54 @@ namespace nearfield::test
       step.submit();
       step.wait();
       EXPECT_LE(error_of(writable(out), expected), tolerance<double>) << "form " << int(form);
+    }
+  }
+
+  // As one thread does, which is tested without StarPU: several images of a pair and of a cell, in boxes of any shape.
+  TEST(starpu_periodic_steps, take_boxes_of_any_shape)
+  {
+    one_over_r<3> const k;
+    random_numbers random(3);
+    for (int c = 0; c < 20; ++c)
+    {
+      SCOPED_TRACE(c);
+      auto const box = random_cell<3>(random, 1);
+      detail::cell_frame<3> const frame(box);
+      points<double, 3> x;
+      for (int i = 0; i < 60; ++i)
+      {
+        auto place = frame.origin;
+        for (int a = 0; a < 3; ++a)
+        {
+          double const along = random.uniform(0.01, 0.99);
+          for (int b = 0; b < 3; ++b) place[b] += along * frame.reduced[a][b];
+        }
+        x.push_back(place);
+      }
+      auto const q = make_inputs<double, 1>(x.size());
+      auto const expect_sums = [&](auto const& leaves)
+      {
+        auto expected = make_columns<double, 1>(x.size(), -7.);
+        near_field(simd, k, leaves, x.view(), q.view(), writable(expected));
+        double largest = 0;
+        for (double const sum : expected.columns[0]) largest = std::max(largest, std::abs(sum));
+        for (int const leaves_per_group : {1, 5})
+          for (pair_form const form : pair_forms)
+          {
+            auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
+            auto out = make_columns<double, 1>(x.size(), -7.);
+            starpu::near_field step{one_runtime(), k, groups, x.view(), q.view(), writable(out),
+                                    {.form = form}};
+            step.submit();
+            step.wait();
+            for (std::size_t i = 0; i < x.size(); ++i)
+              EXPECT_NEAR(out.columns[0][i], expected.columns[0][i], 1e-12 * largest)
+                  << "form " << int(form);
+          }
+      };
+      expect_sums(cell_list<double, 3>(x.view(), 0.3, {.cell = box}));
+      expect_sums(build_tree(x.view(), {.max_leaf_size = 10, .cell = box}));
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }

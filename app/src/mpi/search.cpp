@@ -22,8 +22,9 @@ namespace nearfield::app
     {
       list_kind kind;
       std::uint64_t first; // the number of the first point
-      // of each row its point, its count, how many neighbours follow, and these, ascending; in a half list, those of
-      // larger numbers
+      int n_shifts;        // numbers of the image of a pair
+      // of each row its point, its count, how many neighbours follow, and these, ascending, each with its image; in a half
+      // list, those of larger numbers, and of the images of a point itself the positive ones
       nearfield::detail::page_vector<std::uint64_t> arrived;
       std::vector<std::size_t> places = {}; // in `arrived`, of the row of each point
 
@@ -32,11 +33,14 @@ namespace nearfield::app
         for (std::size_t i = 0; i < places.size(); ++i)
         {
           std::uint64_t const* const row = &arrived[places[i]];
-          std::span const neighbours(row + 3, row[2]);
+          std::uint64_t const* const neighbours = row + 3;
+          auto const of_pair = 1 + static_cast<std::size_t>(n_shifts);
           if (kind == list_kind::count || kind == list_kind::table)
-            lines.row(first + i, row[1], neighbours);
+            lines.row(first + i, row[1], std::span(neighbours, row[2]));
           else
-            for (std::uint64_t const j : neighbours) lines.pair(first + i, j);
+            for (auto const* pair = neighbours; pair < neighbours + row[2]; pair += of_pair)
+              lines.pair(first + i, *pair,
+                         [&](std::size_t a) { return static_cast<std::int64_t>(pair[1 + a]); });
         }
       }
     };
@@ -44,13 +48,14 @@ namespace nearfield::app
     /// The rows of the points of this rank's part of the file. `counts` and `found` are those of own points, rows
     /// sorted, both ways. Collective.
     template <class T, int Dim>
-    list_rows bring_home(mpi_ranks const& all, named_points const& mine, list_kind kind,
-                         std::optional<index_type> width,
+    list_rows bring_home(mpi_ranks const& all, named_points const& mine,
+                         search_options const& options, std::optional<index_type> width,
                          starpu_mpi::distributed_cells<T, Dim> const& cells,
                          page_array<index_type> const& counts, csr<T, Dim> found)
     {
       auto const numbers = cells.numbers();
       auto const first = all.gather(mine.first);
+      int const n_shifts = options.shifts ? Dim : 0;
       // rows on their way to the rank whose part of the file has the point
       std::vector<std::uint64_t> leaving;
       std::vector<std::size_t> begin_of_rank;
@@ -67,22 +72,30 @@ namespace nearfield::app
               begin_of_rank.resize(static_cast<std::size_t>(n_begun), leaving.size());
               auto const head = leaving.size();
               leaving.insert(leaving.end(), {numbers[p], counts[p], 0});
-              if (kind == list_kind::half)
+              auto const n_wanted = options.list == list_kind::count
+                                        ? 0
+                                        : std::min(counts[p], width.value_or(counts[p]));
+              for (std::uint64_t k = 0; k < n_wanted; ++k)
               {
-                for (index_type const j : found.row(p))
-                  if (numbers[j] > numbers[p]) leaving.push_back(numbers[j]);
-                leaving[head + 1] = leaving.size() - head - 3;
+                auto const at = found.offsets[p] + k;
+                auto const j = numbers[found.columns[at]];
+                nearfield::detail::image_counters<Dim> image{};
+                for (int a = 0; a < Dim && !found.images[a].empty(); ++a)
+                  image[a] = found.images[a][at];
+                bool const is_later =
+                    j > numbers[p] || (j == numbers[p] && nearfield::detail::is_positive(image));
+                if (options.list == list_kind::half && !is_later) continue;
+                leaving.push_back(j);
+                for (int a = 0; a < n_shifts; ++a)
+                  leaving.push_back(static_cast<std::uint64_t>(std::int64_t(image[a])));
               }
-              else if (kind != list_kind::count)
-                for (index_type const j :
-                     found.row(p).first(std::min(counts[p], width.value_or(counts[p]))))
-                  leaving.push_back(numbers[j]);
               leaving[head + 2] = leaving.size() - head - 3;
             }
             begin_of_rank.resize(static_cast<std::size_t>(all.size()) + 1, leaving.size());
           });
       found = {};
-      list_rows home{kind, mine.first, all.exchange<std::uint64_t>(leaving, begin_of_rank).values};
+      list_rows home{options.list, mine.first, n_shifts,
+                     all.exchange<std::uint64_t>(leaving, begin_of_rank).values};
       all.attempt(
           [&]
           {
@@ -109,10 +122,9 @@ namespace nearfield::app
                             search_options const& options)
     {
       search_result result;
-      typename starpu_mpi::distributed_cells<T, Dim>::options_type grid;
-      std::ranges::transform(options.periodic, grid.period.begin(),
-                             [](double length) { return static_cast<T>(length); });
-      grid.cells_per_cutoff.fill(options.cells_per_cutoff);
+      auto const grid =
+          grid_options<T, Dim, typename starpu_mpi::distributed_cells<T, Dim>::options_type>(
+              options);
       std::optional<rounded_columns<T>> x;
       std::optional<session> running;
       threads here(1);
@@ -122,7 +134,6 @@ namespace nearfield::app
           [&]
           {
             x.emplace(rounded_positions<T>(here, mine, origin));
-            check_periodic<T>(options.periodic, mine);
             if (options.workers > 0)
               running.emplace(
                   execution_options{.backend = backend::simd, .workers = options.workers});
@@ -152,15 +163,24 @@ namespace nearfield::app
       for (index_type const count : counts.per_point)
         result.max_neighbours = std::max<std::uint64_t>(result.max_neighbours, count);
       result.max_neighbours = all.greatest(result.max_neighbours);
-      set_sizes(options, all.sum(counts.total), sizeof(std::uint64_t), result);
+      set_sizes(options, all.sum(counts.total), Dim, sizeof(std::uint64_t), result);
       all.attempt([&] { check_size(options, result, limit); });
 
       csr<T, Dim> found;
+      // a half list has one of two opposite images of a point
+      bool const needs_images = options.shifts || (options.list == list_kind::half &&
+                                                   cells->grid().meets_images_of_cells());
       if (options.list != list_kind::count)
-        found = timed(all, result.fill_seconds, [&] { return search(to_csr{.sorted = true}); });
+        found = timed(all, result.fill_seconds,
+                      [&]
+                      {
+                        return search(to_csr{.sorted = true,
+                                             .images = needs_images ? image_columns::counters
+                                                                    : image_columns::none});
+                      });
       running.reset();
       if (options.output)
-        result.write_rows = bring_home(all, mine, options.list, result.table_width, *cells,
+        result.write_rows = bring_home(all, mine, options, result.table_width, *cells,
                                        counts.per_point, std::move(found));
       result.peak_memory = all.greatest(peak_memory());
       return result;

@@ -82,7 +82,7 @@ namespace nearfield
 
   /// Cuts the leaves of a tree, or the cells of a cell list, into groups with about equal numbers of pairs. A
   /// group has at least one leaf; a tree without leaves has no groups. Throws nearfield::error for negative
-  /// options, and whatever interactions() of a cell list throws.
+  /// options, and for points outside the periodic box of the leaves.
   ///
   /// group_leaves(runtime, tree) sizes groups for the workers of a StarPU runtime.
   template <detail::has_leaves Leaves>
@@ -98,6 +98,11 @@ namespace nearfield
     if (views.has_one_set) views.half = leaves.half_interactions();
     views.target_order = leaves.target_order();
     views.source_order = leaves.source_order();
+    if constexpr (requires { leaves.target_moves(); })
+    {
+      views.target_moves = leaves.target_moves();
+      views.source_moves = leaves.source_moves();
+    }
     return {views, detail::first_leaves_of_groups(views, options)};
   }
 
