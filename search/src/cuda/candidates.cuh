@@ -8,6 +8,18 @@
 
 namespace nearfield::detail
 {
+  __device__ inline uint32_t sum_before(uint32_t value, int lane)
+  {
+    uint32_t sum = value;
+#pragma unroll
+    for (int s = 1; s < 32; s *= 2)
+    {
+      uint32_t const before = __shfl_up_sync(all_lanes, sum, s);
+      if (lane >= s) sum += before;
+    }
+    return sum - value;
+  }
+
   /// The points of an item, one per lane, and their bounding box.
   struct search_item
   {
@@ -42,22 +54,26 @@ namespace nearfield::detail
     }
   };
 
-  /// The slots of a batch that hold the item's own points: slot s >= first holds point s + shift of the item;
-  /// if that is past the item's end, it is another point.
+  /// The slots of a batch that hold the item's own points, or an image of them: slot s >= first holds point s + offset
+  /// of the item; if that is past the item's end, it is another point. In a half list its points before s + offset
+  /// meet the slot: there the offset is one more for a positive image, which a point meets itself.
   struct own_slots
   {
-    int first = 1 << 30, shift = 0;
+    static constexpr int none = 1 << 30;
+    int first = none, offset = 0;
   };
 
-  /// Which of the 32 positions from `begin` on are candidates; lane c holds chunk c.
+  /// Which of the 32 positions from `begin` on are candidates, and in which image; lane c holds chunk c.
   struct candidate_chunks
   {
     int count = 0;
     uint32_t begin = 0, kept = 0;
+    uint32_t shift = 0;
   };
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
-  /// in slots[]. True if the segments are exhausted, false if the batch is full.
+  /// in slots[]. True if the segments are exhausted, false if the batch is full, or if another image of the
+  /// item's own points is next.
   __device__ inline bool gather_candidates(device_cell_view const& in, search_item const& item,
                                            uint32_t item_number, segment_walk& walk, float4* slots,
                                            int& n_slots, own_slots& own, candidate_chunks& chunks,
@@ -65,8 +81,7 @@ namespace nearfield::detail
   {
     cell_geometry const& g = in.geometry;
     uint32_t const below = (1u << lane) - 1;
-    // a half list starts after the first point
-    uint32_t const own_begin = item.begin + (in.half ? 1 : 0), own_end = item.begin + item.count;
+    uint32_t const own_end = item.begin + item.count;
     for (;;)
     {
       if (!walk.has_pending())
@@ -74,11 +89,15 @@ namespace nearfield::detail
         if (!walk.advance(in, item_number, item.begin, lane)) return true;
         continue;
       }
-      auto [begin, end, code] = walk.first();
+      auto [begin, end, shift] = walk.first();
       uint32_t origin[3] = {item.centre[0], item.centre[1], item.centre[2]};
-      if (code != source_segment::no_image)
+      if (shift != 0)
 #pragma unroll
-        for (int a = 0; a < 3; ++a) origin[a] -= ((code >> 2 * a & 3) - 1) * g.period[a];
+        for (int a = 0; a < 3; ++a) origin[a] -= __ldg(&in.images[shift].units[a]);
+      // a half list starts after the first point, or at an image of it
+      uint32_t const own_begin = item.begin + (in.half && shift == 0 ? 1 : 0);
+      bool const meets_own = in.one_set && (in.half || shift == 0) && begin < own_end &&
+                             end > own_begin;
 
       while (begin < end)
       {
@@ -101,22 +120,27 @@ namespace nearfield::detail
           float const dy = fmaxf(fabsf(y) - item.half_edge[1], 0.f);
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
           bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > g.limit;
-          uint32_t const kept = __ballot_sync(all_lanes, begin + lane < end && !far);
+          uint32_t kept = __ballot_sync(all_lanes, begin + lane < end && !far);
+          bool const has_own = meets_own && begin < own_end && begin + 32 > own_begin;
+          // All own points are candidates, so that their slots are consecutive. Those in the box are near anyway.
+          if (has_own && shift != 0)
+            kept |= __ballot_sync(all_lanes,
+                                  begin + lane >= own_begin && begin + lane < min(own_end, end));
+          bool const own_starts = has_own && (begin <= own_begin || n_slots == 0);
           // a lane holds one chunk
-          if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32)
+          if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32 ||
+              (own_starts && own.first != own_slots::none))
           {
             walk.keep_from(begin, lane);
             return false;
           }
-          if (in.one_set && begin < own_end && begin + 32 > own_begin && end > own_begin)
+          if (own_starts)
           {
-            // own points lie in the box, so none is left out and their slots are consecutive
-            if (begin <= own_begin)
-              own = {n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1)), 0};
-            else if (n_slots == 0)
-              own = {0, 0};
-            if (begin <= own_begin || n_slots == 0)
-              own.shift = static_cast<int>(max(begin, own_begin) - item.begin) - own.first;
+            own.first = begin < own_begin
+                            ? n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1))
+                            : n_slots;
+            own.offset = static_cast<int>(max(begin, own_begin) - item.begin) - own.first +
+                         (in.half && shift != 0 ? in.images[shift].is_positive : 0);
           }
           if (kept >> lane & 1)
             slots[n_slots + __popc(kept & below)] =
@@ -127,6 +151,7 @@ namespace nearfield::detail
             {
               chunks.begin = begin;
               chunks.kept = kept;
+              chunks.shift = shift;
             }
             ++chunks.count;
           }
@@ -136,5 +161,15 @@ namespace nearfield::detail
       }
       walk.drop_first();
     }
+  }
+
+  /// Calls f(first, kept, shift) for each chunk; `first` is the slot of its first candidate. The whole warp calls it.
+  template <class F>
+  __device__ __forceinline__ void for_each_chunk(candidate_chunks const& chunks, int lane, F const& f)
+  {
+    uint32_t const before = sum_before(lane < chunks.count ? __popc(chunks.kept) : 0, lane);
+    for (int c = 0; c < chunks.count; ++c)
+      f(static_cast<int>(__shfl_sync(all_lanes, before, c)),
+        __shfl_sync(all_lanes, chunks.kept, c), __shfl_sync(all_lanes, chunks.shift, c));
   }
 }

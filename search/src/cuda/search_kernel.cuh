@@ -70,7 +70,7 @@ namespace nearfield::detail
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
         uint32_t const found =
-            test_batch<Stage>(in, pair, points, scratch, n_slots, own, by_row, lane);
+            test_batch<Stage>(in, pair, points, scratch, n_slots, own, chunks, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {
@@ -79,7 +79,7 @@ namespace nearfield::detail
             link = keep_masks(out, link, points, scratch.words, n_slots, chunks, !done, lane);
         }
         if constexpr (Stage == search_stage::fill)
-          write_batch(out, scratch, points.count, n_slots, found, row_pairs, lane);
+          write_batch(out, scratch, points.count, n_slots, chunks, found, row_pairs, lane);
         else
           row_pairs += found;
         __syncwarp();

@@ -19,11 +19,13 @@ namespace nearfield::detail
                               : row_content::indices;
   }
 
-  /// The bytes of r2 and x_i - x_j of a pair.
+  /// The bytes of r2, x_i - x_j and the image of a pair.
   template <class T, int Dim, class Options>
   std::uint64_t geometry_bytes(Options const& what)
   {
-    return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0);
+    return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0) +
+           (what.images == image_columns::counters ? Dim * sizeof(std::int32_t) : 0) +
+           (what.images == image_columns::packed ? sizeof(std::uint32_t) : 0);
   }
 
   /// Throws nearfield::error if `bytes`, the size of a result of n_pairs pairs, exceeds max_bytes.
