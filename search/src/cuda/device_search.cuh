@@ -91,8 +91,7 @@ namespace nearfield::detail
           __stcs(to.displacements[a] + p, pair.difference(a, i, j, shift) + T(0));
       if (to.images[0])
 #pragma unroll
-        for (int a = 0; a < Dim; ++a)
-          __stcs(to.images[a] + p, images.counter(a, i, j, shift));
+        for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, images.counter(a, i, j, shift));
       if (to.packed)
       {
         std::uint32_t packed = 0;
@@ -149,8 +148,8 @@ namespace nearfield::detail
     columns.too_large = too_large.data();
     unsigned const blocks =
         static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-    geometry_kernel<T, Dim><<<blocks, block_threads, 0, stream>>>(definition_of(cells), images, of,
-                                                                  n, columns);
+    geometry_kernel<T, Dim>
+        <<<blocks, block_threads, 0, stream>>>(definition_of(cells), images, of, n, columns);
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
     std::uint32_t is_too_large = 0;
     if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
@@ -233,8 +232,8 @@ namespace nearfield::detail
       masks.heads = {};
       masks.masks = {};
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half,
-                    cells.images().size(), stream);
+      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half, cells.images().size(),
+                    stream);
       sort_keys(keys, shifts);
       columns.shift = shifts.data();
       pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);

@@ -33,10 +33,10 @@ namespace nearfield::detail
 
     /// Reads the indices of the candidates of a batch, from its chunks, and their shifts. The loads may overtake the
     /// stores.
-    template <bool Shifts, class Scratch>
+    template <bool Shifts>
     __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
-                                                    uint32_t const* source_order, Scratch& to,
-                                                    int lane)
+                                                    uint32_t const* source_order, uint32_t* to,
+                                                    candidate_shifts<Shifts>& shifts, int lane)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
@@ -48,12 +48,12 @@ namespace nearfield::detail
         uint32_t const begin = __shfl_sync(all_lanes, mine.x, c);
         uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
         uint32_t const first = __shfl_sync(all_lanes, before, c);
-        uint32_t const slot = first + __popc(kept & ((1u << lane) - 1));
-        if (kept >> lane & 1) to.candidate[slot] = __ldg(source_order + begin + lane);
+        if (kept >> lane & 1)
+          to[first + __popc(kept & ((1u << lane) - 1))] = __ldg(source_order + begin + lane);
         if constexpr (Shifts)
         {
-          uint32_t const shift = __shfl_sync(all_lanes, my_shift, c);
-          if (kept >> lane & 1) to.shift[slot] = static_cast<unsigned short>(shift);
+          auto const shift = static_cast<unsigned short>(__shfl_sync(all_lanes, my_shift, c));
+          if (kept >> lane & 1) shifts.shift[first + __popc(kept & ((1u << lane) - 1))] = shift;
         }
       }
     }
@@ -85,10 +85,9 @@ namespace nearfield::detail
           __stcs(reinterpret_cast<uint4*>(out_j + t), j);
           if constexpr (Shifts)
             __stcs(reinterpret_cast<ushort4*>(out_shift + t),
-                   make_ushort4(scratch.shift[pairs[0] & slot_mask],
-                                scratch.shift[pairs[1] & slot_mask],
-                                scratch.shift[pairs[2] & slot_mask],
-                                scratch.shift[pairs[3] & slot_mask]));
+                   make_ushort4(
+                       scratch.shift[pairs[0] & slot_mask], scratch.shift[pairs[1] & slot_mask],
+                       scratch.shift[pairs[2] & slot_mask], scratch.shift[pairs[3] & slot_mask]));
         }
         else
 #pragma unroll
@@ -97,8 +96,7 @@ namespace nearfield::detail
             {
               __stcs(out_i + t + k, scratch.index[pairs[k] >> slot_bits]);
               __stcs(out_j + t + k, scratch.candidate[pairs[k] & slot_mask]);
-              if constexpr (Shifts)
-                __stcs(out_shift + t + k, scratch.shift[pairs[k] & slot_mask]);
+              if constexpr (Shifts) __stcs(out_shift + t + k, scratch.shift[pairs[k] & slot_mask]);
             }
       }
     }
@@ -123,11 +121,12 @@ namespace nearfield::detail
         if (head.first == no_masks || head.goes_on()) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
-        uint32_t const* const words = item_masks + head.chunk_words(Shifts);
+        uint32_t const* const words = item_masks + chunk_words(Shifts) * n_chunks;
         int const n = n_points * n_words;
         uint32_t bits = lane < n ? words[lane] : 0;
         if (lane < n_points) scratch.index[lane] = target_order[head.begin + lane];
-        read_candidates<Shifts>(item_masks, n_chunks, source_order, scratch, lane);
+        read_candidates<Shifts>(item_masks, n_chunks, source_order, scratch.candidate, scratch,
+                                lane);
         __syncwarp();
         word_divider const row_of(n_words);
         // staged pairs [skip, filled) belong at `at` + ...
@@ -202,9 +201,9 @@ namespace nearfield::detail
         {
           int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
           uint32_t const* const batch = in.masks + head.first;
-          uint32_t const* const words = batch + head.chunk_words(Shifts);
-          for (int f = lane; f < n; f += 32) scratch.words[f] = words[f];
-          read_candidates<Shifts>(batch, n_chunks, source_order, scratch, lane);
+          for (int f = lane; f < n; f += 32)
+            scratch.words[f] = batch[chunk_words(Shifts) * n_chunks + f];
+          read_candidates<Shifts>(batch, n_chunks, source_order, scratch.candidate, scratch, lane);
           __syncwarp();
           uint32_t found = 0;
           for (int w = 0; w < n_words && is_row; ++w)
@@ -309,8 +308,8 @@ namespace nearfield::detail
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
                      bool smaller_first, int n_images, cuda_stream stream)
   {
-    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(pairs.i, pairs.j, keys, n,
-                                                                 smaller_first, pairs.shift, n_images);
+    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
+        pairs.i, pairs.j, keys, n, smaller_first, pairs.shift, n_images);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 

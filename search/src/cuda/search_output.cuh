@@ -34,13 +34,13 @@ namespace nearfield::detail
     __device__ uint32_t points() const { return shape & 255; }
     __device__ uint32_t words() const { return shape >> 8 & 255; }
     __device__ uint32_t chunks() const { return shape >> 16 & 255; }
-    /// The words before those of points.
-    __device__ uint32_t chunk_words(bool with_shifts) const
-    {
-      return chunks() * (with_shifts ? 3 : 2);
-    }
     __device__ bool goes_on() const { return shape >> 31; }
   };
+  /// The words of a chunk.
+  __host__ __device__ constexpr int chunk_words(bool with_shift)
+  {
+    return with_shift ? 3 : 2;
+  }
   inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);
 

@@ -58,8 +58,8 @@ namespace nearfield::detail
         moves_ = device_array<image_move>(std::span<image_move const>(moves), stream);
         shifts_ =
             device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);
-        counters_ = device_array<image_counters<Dim>>(
-            std::span<image_counters<Dim> const>(images), stream);
+        counters_ =
+            device_array<image_counters<Dim>>(std::span<image_counters<Dim> const>(images), stream);
       }
       made_of_ = wanted;
     }

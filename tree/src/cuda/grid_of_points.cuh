@@ -82,8 +82,8 @@ namespace nearfield::detail
       {
         moved[s] = wanted[s] && !are_inside(frame, where(found, frame, s).along);
         if (!moved[s]) continue;
-        result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), frame,
-                                          &bounds_.data()[s].bad, stream_);
+        result.in_box[s] =
+            bring_into_box(device_points<T, Dim>(sets[s]), frame, &bounds_.data()[s].bad, stream_);
         sets[s] = result.in_box[s].or_else(sets[s]);
       }
       if (moved[0] || moved[1])

@@ -65,10 +65,9 @@ namespace nearfield::detail
 
   /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
   template <class T, int Dim>
-  __global__ void reduce_kernel(device_points<T, Dim> const points,
-                                __grid_constant__ cell_frame<Dim> const frame,
-                                std::array<T*, Dim> const columns, image_counters<Dim>* images,
-                                std::uint32_t* bad)
+  __global__ void
+  reduce_kernel(device_points<T, Dim> const points, __grid_constant__ cell_frame<Dim> const frame,
+                std::array<T*, Dim> const columns, image_counters<Dim>* images, std::uint32_t* bad)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;

@@ -163,8 +163,7 @@ namespace nearfield::detail
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
       int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
-      int const image =
-          g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
+      int const image = g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
       return {max(low - image * n, 0), min(high - image * n, n - 1), image};
     }
 
