@@ -29,13 +29,13 @@ except ImportError:
     print("SKIPPED: no matplotlib (Debian: python3-matplotlib)")
     sys.exit(77)
 
-from figures import kokkos, p2p, results, scale, search, starpu
+from figures import box, kokkos, p2p, results, scale, search, starpu
 from figures.results import Missing
 from figures.style import STYLE
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
-ALL = (p2p.near_field, p2p.simd_time, starpu.starpu_scaling, starpu.step_on_workers, p2p.gpu_time, search.radius_search,
+ALL = (box.box, p2p.near_field, p2p.simd_time, starpu.starpu_scaling, starpu.step_on_workers, p2p.gpu_time, search.radius_search,
        kokkos.kokkos_cpu, kokkos.kokkos_h100, scale.weak_scaling, scale.simgrid_scale)
 
 

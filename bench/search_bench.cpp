@@ -1,8 +1,8 @@
 // The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write to
 // memory that the process has never touched, and pay for its pages; `reused` rows write to the buffers of
 // the previous call. A call starts from the caller's points and includes the grid and sort, or the tree.
-// Rows of one cloud must find the same number of pairs. `search_kinds` rows are of nearfield only: in a
-// periodic box, in two dimensions, and with two sets; `search_few` rows are of 10 points.
+// Rows of one cloud must find the same number of pairs. `search_kinds` rows are of nearfield only: in
+// periodic boxes, with images, in two dimensions, and with two sets; `search_few` rows are of 10 points.
 
 #include "baselines/cpu_search.hpp"
 #include "peak_memory.hpp"
@@ -201,7 +201,8 @@ namespace
                         bench::search_bound<T>(bench::one_core(), Dim, in.points.size(),
                                                bench::result_bytes(result)),
                         std::string(nf::name_of(nf::selected_isa())));
-    bench::report_pairs(state, bench::kind_name<T>("search_kinds", kind), bench::n_pairs(result));
+    bench::report_pairs(state, bench::kind_name<T>("search_kinds", kind),
+                        bench::n_pairs(kind, what, result));
   }
 
   template <class T>

@@ -4,8 +4,8 @@
 // case, and its time is the mean over them. `fresh` rows allocate and free their memory, `pooled` rows reuse
 // that of the previous call; `stages` rows report the milliseconds of each stage, with some overhead for
 // the events. Rows of one cloud must find the same number of pairs; piNNS without a distance test finds
-// more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in a periodic box,
-// in two dimensions, and with two sets.
+// more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in periodic boxes,
+// with images, in two dimensions, and with two sets.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -183,7 +183,7 @@ namespace
     bench::report_bound(state, bench::search_bound<T>(bench::gpu(), Dim, in.points.size(),
                                                       bench::result_bytes(result)));
     bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind),
-                        bench::n_pairs(result));
+                        bench::n_pairs(kind, what, result));
   }
 
   template <class T>

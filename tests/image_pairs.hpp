@@ -157,7 +157,8 @@ namespace nearfield::test
       auto const shift = frame_.shift(m);
       std::array<T, Dim> d;
       for (int b = 0; b < Dim; ++b)
-        d[b] = (targets_[i].at[b] - sources_[j].at[b]) - static_cast<T>(shift[b]);
+        // -0 is 0
+        d[b] = ((targets_[i].at[b] + T(0)) - (sources_[j].at[b] + T(0))) - static_cast<T>(shift[b]);
       return d;
     }
     [[nodiscard]] T r2(std::size_t i, std::size_t j, image const& s) const

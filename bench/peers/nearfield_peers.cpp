@@ -151,13 +151,7 @@ namespace
     f(0, n / threads);
   }
 
-  struct images
-  {
-    nf::coo<double, 3> pairs;
-    std::array<nf::page_array<std::int32_t>, 3> shifts;
-  };
-
-  /// nearfield lists i, j, r2 and x_i - x_j; S and the rest are made of them. Points lie in the box.
+  /// nearfield lists i, j, S, r2 and x_i - x_j; d and D are made of the last two.
   void search_images(double const* xyz, std::size_t n, double cutoff, double period, bool geometry,
                      int threads, image_list& out)
   {
@@ -165,38 +159,30 @@ namespace
     nf::to_coo what;
     what.which = nf::pairs::full;
     what.distances = what.displacements = geometry;
-    images& found = keep(images{});
-    if (threads == 1) found.pairs = radius_search(nf::simd, cells, what);
+    what.images = nf::image_columns::counters;
+    nf::coo<double, 3>& found = keep(nf::coo<double, 3>{});
+    if (threads == 1) found = radius_search(nf::simd, cells, what);
 #ifdef PEERS_HAVE_STARPU
     if (threads > 1)
     {
       nf::starpu::cpu_workers workers(tasks->starpu);
-      found.pairs = radius_search(nf::simd.with(workers), cells, what);
+      found = radius_search(nf::simd.with(workers), cells, what);
     }
 #endif
-    std::size_t const n_pairs = found.pairs.size();
-    auto const *const i = found.pairs.i.data(), *const j = found.pairs.j.data();
-    for (auto& column : found.shifts) column.resize(n_pairs);
-    on_threads(threads, n_pairs,
-               [&](std::size_t begin, std::size_t end)
-               {
-                 for (std::size_t p = begin; p < end; ++p)
-                   for (std::size_t axis = 0; axis < 3; ++axis)
-                   {
-                     double const d = xyz[3 * j[p] + axis] - xyz[3 * i[p] + axis];
-                     found.shifts[axis][p] = (d < -period / 2) - (d > period / 2);
-                   }
-                 if (!geometry) return;
-                 for (auto& column : found.pairs.displacements)
-                   for (std::size_t p = begin; p < end; ++p) column[p] = -column[p];
-                 for (std::size_t p = begin; p < end; ++p)
-                   found.pairs.r2[p] = std::sqrt(found.pairs.r2[p]);
-               });
-    out = {n_pairs, i, j, {}, geometry ? found.pairs.r2.data() : nullptr, {}};
+    std::size_t const n_pairs = found.size();
+    if (geometry)
+      on_threads(threads, n_pairs,
+                 [&](std::size_t begin, std::size_t end)
+                 {
+                   for (auto& column : found.displacements)
+                     for (std::size_t p = begin; p < end; ++p) column[p] = -column[p];
+                   for (std::size_t p = begin; p < end; ++p) found.r2[p] = std::sqrt(found.r2[p]);
+                 });
+    out = {n_pairs, found.i.data(), found.j.data(), {}, geometry ? found.r2.data() : nullptr, {}};
     for (std::size_t axis = 0; axis < 3; ++axis)
     {
-      out.shifts[axis] = found.shifts[axis].data();
-      out.displacements[axis] = found.pairs.displacements[axis].data();
+      out.shifts[axis] = found.images[axis].data();
+      out.displacements[axis] = found.displacements[axis].data();
     }
   }
 

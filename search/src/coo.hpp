@@ -17,8 +17,7 @@ namespace nearfield::detail
   bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
   {
     return list.i.try_reserve(n) && list.j.try_reserve(n) &&
-           for_each_column(list, what,
-                           [&](page_array<T>& values) { return values.try_reserve(n); });
+           for_each_column(list, what, [&](auto& values) { return values.try_reserve(n); });
   }
 
   template <class T, int Dim>
@@ -27,7 +26,7 @@ namespace nearfield::detail
     list.i.resize(n);
     list.j.resize(n);
     for_each_column(list, what,
-                    [&](page_array<T>& values)
+                    [&](auto& values)
                     {
                       values.resize(n);
                       return true;
@@ -54,9 +53,10 @@ namespace nearfield::detail
   template <class T, int Dim>
   struct coo_writer
   {
+    cell_view<T, Dim> const& cells;
     index_type* i;
     index_type* j;
-    pair_geometry<T, Dim>* geometry; // null if neither distances nor displacements are asked for
+    pair_geometry<T, Dim>* geometry; // null if there are no columns but i and j
     std::uint64_t size = 0;
     std::uint64_t first = size; // others may write before it
     pair_stream stream = {};
@@ -71,7 +71,7 @@ namespace nearfield::detail
         std::fill_n(to.i + to.size, hits.count, hits.i);
         std::copy_n(hits.j, hits.count, to.j + to.size);
       }
-      if (to.geometry) put_geometry(*to.geometry, to.size, hits);
+      if (to.geometry) put_geometry(to.cells, *to.geometry, to.size, hits);
       to.size += hits.count;
       if (to.size - to.first >= cached_pairs && !to.stream.begun())
         to.stream.begin(to.i, to.j, to.size);
@@ -84,10 +84,10 @@ namespace nearfield::detail
   std::uint64_t write_pairs(isa where, search_job<T, Dim> const& job, to_coo const& what,
                             coo<T, Dim>& list, std::uint64_t at)
   {
-    row_content const content = content_of(what);
-    coo_writer<T, Dim> sink{list.i.data(), list.j.data(),
-                            content == row_content::indices ? nullptr : &list, at};
-    search_rows(where, job, content, &coo_writer<T, Dim>::row, &sink);
+    bool const only_indices = geometry_bytes<T, Dim>(what) == 0;
+    coo_writer<T, Dim> sink{*job.cells, list.i.data(), list.j.data(),
+                            only_indices ? nullptr : &list, at};
+    search_rows(where, job, content_of(what), &coo_writer<T, Dim>::row, &sink, has_images(what));
     sink.stream.finish();
     return sink.size;
   }

@@ -111,12 +111,12 @@ namespace nearfield::detail
 
   namespace
   {
-    /// Scratch memory: rows of `columns` values beside the indices, or no rows if columns < 0.
+    /// Scratch memory: rows of `columns` values beside the indices, or no rows if columns < 0; and their images.
     template <class T, int Dim>
     class scratch_memory
     {
     public:
-      scratch_memory(search_job<T, Dim> const& job, int columns)
+      scratch_memory(search_job<T, Dim> const& job, int columns, bool images)
       {
         interaction_list const& list = list_of(job);
         std::uint64_t sources = 0;
@@ -136,12 +136,16 @@ namespace nearfield::detail
         // at least one source per step, and one range per run
         std::size_t const steps = sources * sizeof(search_step),
                           runs = (ranges + 1) * sizeof(step_run);
-        memory_ = std::make_unique_for_overwrite<std::byte[]>(values + indices + steps + runs);
+        scratch_.images_stride = images ? ranges + 1 : 0;
+        memory_ = std::make_unique_for_overwrite<std::byte[]>(values + indices + steps + runs +
+                                                              block_size * scratch_.images_stride *
+                                                                  sizeof(image_run));
         std::byte* at = memory_.get();
         scratch_.values = at;
         scratch_.j = reinterpret_cast<index_type*>(at += values);
         scratch_.steps = reinterpret_cast<search_step*>(at += indices);
         scratch_.runs = reinterpret_cast<step_run*>(at += steps);
+        scratch_.images = images ? reinterpret_cast<image_run*>(at + runs) : nullptr;
       }
       [[nodiscard]] search_scratch const& get() const { return scratch_; }
 
@@ -155,19 +159,19 @@ namespace nearfield::detail
   std::uint64_t count_rows(isa where, search_job<T, Dim> const& job, index_type* per_point)
   {
     auto const run = kernels_for<T, Dim>(where).count;
-    scratch_memory const memory(job, -1);
+    scratch_memory const memory(job, -1, false);
     return run(job, memory.get(), per_point);
   }
 
   template <class T, int Dim>
   void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
-                   row_function<T, Dim> row, void* sink)
+                   row_function<T, Dim> row, void* sink, bool images)
   {
     auto const run = kernels_for<T, Dim>(where).rows[static_cast<int>(content)];
     int const columns = content == row_content::indices     ? 0
                         : content == row_content::distances ? 1
                                                             : 1 + Dim;
-    scratch_memory const memory(job, columns);
+    scratch_memory const memory(job, columns, images);
     run(job, memory.get(), row, sink);
   }
 
@@ -175,7 +179,7 @@ namespace nearfield::detail
   template std::uint64_t count_candidates(search_job<T, Dim> const&);                              \
   template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);                  \
   template void search_rows(isa, search_job<T, Dim> const&, row_content, row_function<T, Dim>,     \
-                            void*);                                                                \
+                            void*, bool);                                                          \
   template std::vector<std::uint64_t> candidates_before_boxes(executor&, cell_view<T, Dim> const&, \
                                                               pairs);
   NEARFIELD_INSTANTIATE(float, 2)

@@ -29,12 +29,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using indices = std::conditional_t<has_compress, index_reg, index_type const*>;
 
     static NEARFIELD_FN reg load(T const* p) { return reg::load_unaligned(p); }
-    /// step if value >= from, -step if value <= -from, otherwise 0
-    static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
-    {
-      raw const up = kept(raw_bool(value >= from), raw(step));
-      return sub_where(up, raw_bool(value <= reg(T(0)) - from), raw(step));
-    }
     static NEARFIELD_FN unsigned less(reg a, reg b) { return bits_of(raw_bool(a < b)); }
     static NEARFIELD_FN int count(unsigned mask)
     {
@@ -100,10 +94,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg load(T const* p) { return *p; }
-    static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
-    {
-      return value >= from ? step : value <= -from ? -step : T(0);
-    }
     static NEARFIELD_FN unsigned less(reg a, reg b) { return a < b; }
     static NEARFIELD_FN int count(unsigned mask) { return static_cast<int>(mask); }
     static NEARFIELD_FN sums no_sum() { return 0; }
@@ -117,25 +107,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN void compress(reg from, unsigned, T* to) { *to = from; }
   };
 
-  /// The displacement in an image: minus a shift and, on minimum-image axes, of the nearest image.
-  ///
-  /// If the list gives the image m of a periodic axis, d - m L is what the definition d - L round(d / L)
-  /// computes, or the pair is out by both. Cells that meet do so through one image m only, so a pair within
-  /// the cutoff is so through m. Then |d - m L| < R <= L / 2 makes round(d / L) = m, also as computed: no
-  /// number below 1 / 2 is rounded to it in the division. Any other image is at |d - m L| >= L / 2 >= R,
-  /// which is out. By the same argument round(d / L) is 1 from d = L / 2 on, -1 from -L / 2 down, and 0
-  /// between: points lie in [0, L), so |d| < L.
+  /// Another image of the sources than the one that was given.
   template <class L, int Dim>
   struct image
   {
     typename L::reg shift[Dim];
-    typename L::reg half[Dim]; // L / 2; infinite on other axes
-    typename L::reg period[Dim];
-
-    NEARFIELD_FN typename L::reg apply(int a, typename L::reg d) const
-    {
-      return d - L::signed_step(d, half[a], period[a]) - shift[a];
-    }
+    bool is_positive; ///< a half list keeps this image of a point of its own, not the opposite one
   };
 
   template <class L, int Dim, int B>

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <nearfield/search/outputs.hpp>
 #include <nearfield/search/rows.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 /// \file
-/// The optional columns r2 and x_i - x_j of a list.
+/// The optional columns of a list: r2, x_i - x_j, and which image of j it is.
 
 namespace nearfield::detail
 {
@@ -18,7 +22,7 @@ namespace nearfield::detail
   bool for_each_column(pair_geometry<T, Dim>& geometry, Options const& what, F&& f)
   {
     bool all = true;
-    auto const column = [&](page_array<T>& values, bool wanted)
+    auto const column = [&](auto& values, bool wanted)
     {
       if (wanted)
         all = all && f(values);
@@ -27,18 +31,66 @@ namespace nearfield::detail
     };
     column(geometry.r2, what.distances);
     for (auto& values : geometry.displacements) column(values, what.displacements);
+    for (auto& values : geometry.images) column(values, what.images == image_columns::counters);
+    column(geometry.packed_images, what.images == image_columns::packed);
     return all;
+  }
+
+  /// Calls f(columns...) for each column and the same of the other lists.
+  template <class F, class T, int Dim, class... More>
+  void for_each_of(F const& f, pair_geometry<T, Dim>& list, More&... others)
+  {
+    f(list.r2, others.r2...);
+    for (int a = 0; a < Dim; ++a) f(list.displacements[a], others.displacements[a]...);
+    for (int a = 0; a < Dim; ++a) f(list.images[a], others.images[a]...);
+    f(list.packed_images, others.packed_images...);
+  }
+
+  /// Calls f(k, S) for each point k of a row; S = 0 if its images are not known.
+  template <class T, int Dim, class F>
+  void for_each_image(cell_view<T, Dim> const& cells, search_row<T, Dim> const& hits, F const& f)
+  {
+    index_type k = 0;
+    for (image_run const& run : hits.images)
+    {
+      image_counters<Dim> image{};
+      if (!cells.images.empty()) image = cells.images[run.shift];
+      if (!cells.target_images.empty())
+        for (int a = 0; a < Dim; ++a) image[a] += cells.target_images[hits.i][a];
+      if (cells.source_images.empty())
+        for (; k < run.end; ++k) f(k, image);
+      for (; k < run.end; ++k)
+      {
+        image_counters<Dim> of_pair = image;
+        for (int a = 0; a < Dim; ++a) of_pair[a] -= cells.source_images[hits.j[k]][a];
+        f(k, of_pair);
+      }
+    }
+    for (; k < hits.count; ++k) f(k, image_counters<Dim>());
+  }
+
+  template <class T, int Dim>
+  void put_image(pair_geometry<T, Dim>& geometry, std::uint64_t at,
+                 std::type_identity_t<image_counters<Dim>> const& image)
+  {
+    if (!geometry.packed_images.empty())
+      geometry.packed_images[at] = packed_image(image);
+    else if (!geometry.images[0].empty())
+      for (int a = 0; a < Dim; ++a) geometry.images[a][at] = image[a];
   }
 
   /// Writes the values of a row from place `at` on, in the order of the row.
   template <class T, int Dim>
-  void put_geometry(pair_geometry<T, Dim>& geometry, std::uint64_t at,
-                    search_row<T, Dim> const& hits)
+  void put_geometry(cell_view<T, Dim> const& cells, pair_geometry<T, Dim>& geometry,
+                    std::uint64_t at, search_row<T, Dim> const& hits)
   {
     if (!geometry.r2.empty()) std::copy_n(hits.r2, hits.count, geometry.r2.data() + at);
     for (int a = 0; a < Dim; ++a)
       if (!geometry.displacements[a].empty())
         std::copy_n(hits.d[a], hits.count, geometry.displacements[a].data() + at);
+    if (!hits.images.empty())
+      for_each_image(cells, hits, [&](index_type k, image_counters<Dim> const& image)
+                     { put_image(geometry, at + k, image); });
   }
 
   /// Sorts parts of a list by index, and the other columns with them.
@@ -46,16 +98,14 @@ namespace nearfield::detail
   class row_sorter
   {
   public:
-    explicit row_sorter(pair_geometry<T, Dim>& geometry)
+    explicit row_sorter(pair_geometry<T, Dim>& geometry) : geometry_(geometry)
     {
-      if (!geometry.r2.empty()) columns_.push_back(geometry.r2.data());
-      for (auto& values : geometry.displacements)
-        if (!values.empty()) columns_.push_back(values.data());
+      for_each_of([&](auto const& column) { only_j_ &= column.empty(); }, geometry);
     }
 
     void operator()(index_type* j, std::uint64_t begin, std::uint64_t end)
     {
-      if (columns_.empty())
+      if (only_j_)
       {
         std::sort(j + begin, j + end);
         return;
@@ -63,19 +113,23 @@ namespace nearfield::detail
       std::size_t const n = end - begin;
       order_.resize(n);
       for (std::size_t k = 0; k < n; ++k) order_[k] = {j[begin + k], static_cast<index_type>(k)};
-      std::sort(order_.begin(), order_.end()); // the indices of a row are distinct
-      values_.resize(n);
-      for (T* const column : columns_)
+      std::sort(order_.begin(), order_.end()); // images of one j by place
+      auto const permute = [&]<class V>(page_array<V>& column)
       {
-        for (std::size_t k = 0; k < n; ++k) values_[k] = column[begin + order_[k].second];
-        std::copy_n(values_.begin(), n, column + begin);
-      }
+        if (column.empty()) return;
+        auto& values = std::get<std::vector<V>>(values_);
+        values.resize(n);
+        for (std::size_t k = 0; k < n; ++k) values[k] = column[begin + order_[k].second];
+        std::copy_n(values.begin(), n, column.data() + begin);
+      };
+      for_each_of(permute, geometry_);
       for (std::size_t k = 0; k < n; ++k) j[begin + k] = order_[k].first;
     }
 
   private:
-    std::vector<T*> columns_;
+    pair_geometry<T, Dim>& geometry_;
+    bool only_j_ = true; // no other columns
     std::vector<std::pair<index_type, index_type>> order_;
-    std::vector<T> values_;
+    std::tuple<std::vector<T>, std::vector<std::int32_t>, std::vector<std::uint32_t>> values_;
   };
 }

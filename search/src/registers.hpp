@@ -28,9 +28,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  // For each register: bits_of() a comparison, one for each lane; kept(), y where it holds and 0 elsewhere;
-  // sub_where(), a - b where it holds and a elsewhere; add_true(), which counts it in 32-bit words, for doubles in
-  // every other one; and sum_words().
+  // For each register: bits_of() a comparison, one for each lane; add_true(), which counts it in 32-bit words, for
+  // doubles in every other one; and sum_words().
 
 #if defined(__SSE2__)
   NEARFIELD_FN unsigned bits_of(__m128 in)
@@ -48,22 +47,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   NEARFIELD_FN __m128i add_true(__m128i sum, __m128d in)
   {
     return _mm_sub_epi64(sum, _mm_castpd_si128(in));
-  }
-  NEARFIELD_FN __m128 kept(__m128 in, __m128 y)
-  {
-    return _mm_and_ps(in, y);
-  }
-  NEARFIELD_FN __m128 sub_where(__m128 a, __m128 in, __m128 b)
-  {
-    return _mm_sub_ps(a, kept(in, b));
-  }
-  NEARFIELD_FN __m128d kept(__m128d in, __m128d y)
-  {
-    return _mm_and_pd(in, y);
-  }
-  NEARFIELD_FN __m128d sub_where(__m128d a, __m128d in, __m128d b)
-  {
-    return _mm_sub_pd(a, kept(in, b));
   }
   NEARFIELD_FN index_type sum_words(__m128i sum)
   {
@@ -89,22 +72,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   NEARFIELD_FN __m256i add_true(__m256i sum, __m256d in)
   {
     return _mm256_sub_epi64(sum, _mm256_castpd_si256(in));
-  }
-  NEARFIELD_FN __m256 kept(__m256 in, __m256 y)
-  {
-    return _mm256_and_ps(in, y);
-  }
-  NEARFIELD_FN __m256 sub_where(__m256 a, __m256 in, __m256 b)
-  {
-    return _mm256_sub_ps(a, kept(in, b));
-  }
-  NEARFIELD_FN __m256d kept(__m256d in, __m256d y)
-  {
-    return _mm256_and_pd(in, y);
-  }
-  NEARFIELD_FN __m256d sub_where(__m256d a, __m256d in, __m256d b)
-  {
-    return _mm256_sub_pd(a, kept(in, b));
   }
   NEARFIELD_FN index_type sum_words(__m256i sum)
   {
@@ -174,22 +141,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return _mm512_mask_add_epi64(sum, in, sum, _mm512_set1_epi64(1));
   }
-  NEARFIELD_FN __m512 kept(__mmask16 in, __m512 y)
-  {
-    return _mm512_maskz_mov_ps(in, y);
-  }
-  NEARFIELD_FN __m512 sub_where(__m512 a, __mmask16 in, __m512 b)
-  {
-    return _mm512_mask_sub_ps(a, in, a, b);
-  }
-  NEARFIELD_FN __m512d kept(__mmask8 in, __m512d y)
-  {
-    return _mm512_maskz_mov_pd(in, y);
-  }
-  NEARFIELD_FN __m512d sub_where(__m512d a, __mmask8 in, __m512d b)
-  {
-    return _mm512_mask_sub_pd(a, in, a, b);
-  }
   NEARFIELD_FN index_type sum_words(__m512i sum)
   {
     return static_cast<index_type>(_mm512_reduce_add_epi32(sum));
@@ -226,22 +177,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   NEARFIELD_FN uint32x4_t add_true(uint32x4_t sum, uint64x2_t in)
   {
     return vreinterpretq_u32_u64(vsubq_u64(vreinterpretq_u64_u32(sum), in));
-  }
-  NEARFIELD_FN float32x4_t kept(uint32x4_t in, float32x4_t y)
-  {
-    return vreinterpretq_f32_u32(vandq_u32(in, vreinterpretq_u32_f32(y)));
-  }
-  NEARFIELD_FN float32x4_t sub_where(float32x4_t a, uint32x4_t in, float32x4_t b)
-  {
-    return vsubq_f32(a, kept(in, b));
-  }
-  NEARFIELD_FN float64x2_t kept(uint64x2_t in, float64x2_t y)
-  {
-    return vreinterpretq_f64_u64(vandq_u64(in, vreinterpretq_u64_f64(y)));
-  }
-  NEARFIELD_FN float64x2_t sub_where(float64x2_t a, uint64x2_t in, float64x2_t b)
-  {
-    return vsubq_f64(a, kept(in, b));
   }
   NEARFIELD_FN index_type sum_words(uint32x4_t sum)
   {

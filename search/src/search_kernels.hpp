@@ -33,6 +33,9 @@ namespace nearfield::detail
     std::size_t stride;
     index_type* j;
     void* values; // of T: for each target a row of r2, then one per axis
+    /// the images of each row, so many apart; null if nobody asks for them
+    image_run* images;
+    std::size_t images_stride;
   };
 
   /// The number of targets that share a pass over the neighbours of their box: the rows of a scratch.

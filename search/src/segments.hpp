@@ -7,14 +7,14 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Sources that a box meets, as one loop: its own points and its ranges, by position,
+  /// Sources that a box meets, as one loop: its own points and its ranges, in their order,
   /// with adjacent ones merged.
   struct segment
   {
     index_type begin;
     index_type end;
     index_type shift;
-    bool has_own; // the targets are among them
+    bool has_own; // the targets are among them, and some of these pairs do not count
   };
 
   /// The segments of a box, one after another; they are merged on the fly, since few are.
@@ -23,13 +23,19 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
   public:
     NEARFIELD_FN segments(search_job<T, Dim> const& job, index_type box)
-        : is_one_set_(job.cells->one_set)
+        : is_half_(job.which == pairs::half), is_one_set_(job.cells->one_set)
     {
-      interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
+      interaction_list const& list = is_half_ ? job.cells->half : job.cells->full;
+      auto const& own_at = is_half_ ? job.cells->half_own_at : job.cells->full_own_at;
       at_ = list.ranges.data() + list.offsets[box];
       end_ = list.ranges.data() + list.offsets[box + 1];
       own_ = list.own[box];
       own_is_left_ = own_.begin < own_.end;
+      own_at_ = at_;
+      if (!own_at.empty())
+        own_at_ += own_at.data()[box];
+      else
+        while (own_at_ != end_ && own_at_->begin < own_.begin) ++own_at_;
     }
 
     /// False if there are none left.
@@ -47,16 +53,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
-    NEARFIELD_FN bool own_is_next() const
-    {
-      return own_is_left_ && (at_ == end_ || own_.begin <= at_->begin);
-    }
+    NEARFIELD_FN bool own_is_next() const { return own_is_left_ && at_ == own_at_; }
     NEARFIELD_FN bool peek(segment& s) const
     {
       if (own_is_next())
         s = {own_.begin, own_.end, 0, is_one_set_};
       else if (at_ != end_)
-        s = {at_->begin, at_->end, at_->shift, false};
+        s = {at_->begin, at_->end, at_->shift, is_half_ && at_->begin == own_.begin};
       else
         return false;
       return true;
@@ -71,8 +74,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     source_range const* at_;
     source_range const* end_;
+    source_range const* own_at_; // the range after the own one
     source_range own_;
     bool own_is_left_;
+    bool is_half_;
     bool is_one_set_;
   };
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace nearfield::detail
@@ -55,9 +54,11 @@ namespace nearfield::detail
 
   /// Calls row(sink, ...) for all rows, from several threads at once.
   template <class T, int Dim>
-  void slab_search<T, Dim>::rows(row_content content, row_function<T, Dim> row, void* sink) const
+  void slab_search<T, Dim>::rows(row_content content, row_function<T, Dim> row, void* sink,
+                                 bool images) const
   {
-    run([&](auto const& job, std::size_t) { search_rows(where_, job, content, row, sink); });
+    run([&](auto const& job, std::size_t)
+        { search_rows(where_, job, content, row, sink, images); });
   }
 
   /// Calls f(part, first, last) for blocks [first, last) of n rows.
@@ -119,7 +120,7 @@ namespace nearfield::detail
                  [&](std::size_t i) { return counts[i]; });
       list.columns.resize(total);
       for_each_column(list, what,
-                      [&](page_array<T>& values)
+                      [&](auto& values)
                       {
                         values.resize(total);
                         return true;
@@ -133,14 +134,20 @@ namespace nearfield::detail
     std::vector<index_type> counts(cells_.target_order.size());
     static_cast<void>(count(counts.data()));
     size_rows(threads_, result, what, counts);
-    auto const put_row = [](void* sink, search_row<T, Dim> const& hits)
+    struct row_writer
     {
-      csr<T, Dim>& list = *static_cast<csr<T, Dim>*>(sink);
-      std::uint64_t const at = list.offsets[hits.i];
-      std::copy_n(hits.j, hits.count, list.columns.data() + at);
-      put_geometry(list, at, hits);
-    };
-    rows(content_of(what), put_row, &result);
+      cell_view<T, Dim> const& cells;
+      csr<T, Dim>& list;
+
+      static void row(void* self, search_row<T, Dim> const& hits)
+      {
+        auto& [cells, list] = *static_cast<row_writer*>(self);
+        std::uint64_t const at = list.offsets[hits.i];
+        std::copy_n(hits.j, hits.count, list.columns.data() + at);
+        put_geometry(cells, list, at, hits);
+      }
+    } sink{cells_, result};
+    rows(content_of(what), &row_writer::row, &sink, has_images(what));
     if (what.sorted) sort(result);
   }
 
@@ -152,6 +159,7 @@ namespace nearfield::detail
     template <class T, int Dim>
     struct upper_rows
     {
+      cell_view<T, Dim> const& cells;
       csr<T, Dim>* list = nullptr;
       index_type* counts = nullptr;
       std::vector<std::uint64_t> next =
@@ -164,10 +172,13 @@ namespace nearfield::detail
       }
       static void put(void* self, search_row<T, Dim> const& hits)
       {
-        csr<T, Dim>& list = *static_cast<upper_rows*>(self)->list;
-        std::uint64_t at = list.offsets[hits.i];
-        for (index_type k = 0; k < hits.count; ++k)
-          if (hits.j[k] > hits.i) put_pair(list, at++, hits, k, false);
+        upper_rows const& to = *static_cast<upper_rows*>(self);
+        std::uint64_t at = to.list->offsets[hits.i];
+        for_each_image(to.cells, hits,
+                       [&](index_type k, image_counters<Dim> const& image)
+                       {
+                         if (hits.j[k] > hits.i) put_pair(*to.list, at++, hits, k, image, false);
+                       });
       }
 
       static void count_half(void* self, search_row<T, Dim> const& hits)
@@ -178,16 +189,18 @@ namespace nearfield::detail
       static void put_half(void* self, search_row<T, Dim> const& hits)
       {
         upper_rows& to = *static_cast<upper_rows*>(self);
-        for (index_type k = 0; k < hits.count; ++k)
-        {
-          bool const turned = hits.j[k] < hits.i;
-          put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k, turned);
-        }
+        for_each_image(to.cells, hits,
+                       [&](index_type k, image_counters<Dim> const& image)
+                       {
+                         bool const turned = hits.j[k] < hits.i;
+                         put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k, image,
+                                  turned);
+                       });
       }
 
     private:
       static void put_pair(csr<T, Dim>& list, std::uint64_t at, search_row<T, Dim> const& hits,
-                           index_type k, bool turned)
+                           index_type k, image_counters<Dim> image, bool turned)
       {
         list.columns[at] = turned ? hits.i : hits.j[k];
         if (!list.r2.empty()) list.r2[at] = hits.r2[k];
@@ -195,6 +208,9 @@ namespace nearfield::detail
           if (!list.displacements[a].empty())
             // 0 - d rather than -d: x_j - x_i is +0 if the two are equal
             list.displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
+        if (turned)
+          for (auto& counter : image) counter = -counter;
+        put_image(list, at, image);
       }
     };
   }
@@ -207,25 +223,25 @@ namespace nearfield::detail
     csr<T, Dim> list;
     list.columns = std::move(result.j); // their memory serves again
     static_cast<geometry&>(list) = std::move(static_cast<geometry&>(result));
-    to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
+    to_csr const as_rows{pairs::full, true, what.distances, what.displacements, what.images};
     if (which_ == pairs::full)
       write(as_rows, list);
     else
     {
       using sink_type = upper_rows<T, Dim>;
-      bool const from_half = slabs_.size() == 1;
-      std::optional<slab_search> full;
-      if (!from_half)
-        full.emplace(threads_, where_, cells_, pairs::full,
-                     slabs_for(threads_, cells_, pairs::full));
-      slab_search const& search = from_half ? *this : *full;
+      // the images of j in row i are those of i in row j backwards
+      bool const from_half = slabs_.size() == 1 || cells_.grid.meets_images_of_cells();
+      slab_search const search(threads_, where_, cells_, from_half ? pairs::half : pairs::full,
+                               from_half ? std::vector{slab{0, cells_.targets.size()}}
+                                         : slabs_for(threads_, cells_, pairs::full));
       std::vector<index_type> counts(cells_.target_order.size());
-      sink_type sink{&list, counts.data()};
+      sink_type sink{cells_, &list, counts.data()};
       search.rows(row_content::indices, from_half ? &sink_type::count_half : &sink_type::count,
                   &sink);
       size_rows(threads_, list, as_rows, counts);
       if (from_half) sink.next.assign(list.offsets.begin(), list.offsets.end() - 1);
-      search.rows(content_of(as_rows), from_half ? &sink_type::put_half : &sink_type::put, &sink);
+      search.rows(content_of(as_rows), from_half ? &sink_type::put_half : &sink_type::put, &sink,
+                  has_images(as_rows));
       sort(list);
     }
     result.i.resize(list.columns.size());
@@ -254,21 +270,20 @@ namespace nearfield::detail
     template <class T, int Dim>
     void copy_piece(pair_piece<T, Dim> const& piece, coo<T, Dim>& list)
     {
-      auto const copy = [&](auto const& from, auto& to)
+      auto const copy = [&](auto& to, auto const& from)
       {
         if (!to.empty()) std::copy_n(from.data(), piece.size, to.data() + piece.place);
       };
-      auto const copy_indices = [&](auto const& from, auto& to)
+      auto const copy_indices = [&](auto& to, auto const& from)
       {
         if (piece.place < cached_pairs)
-          copy(from, to);
+          copy(to, from);
         else
           stream_copy(from.data(), piece.size, to.data() + piece.place);
       };
-      copy_indices(piece.pairs.i, list.i);
-      copy_indices(piece.pairs.j, list.j);
-      copy(piece.pairs.r2, list.r2);
-      for (int a = 0; a < Dim; ++a) copy(piece.pairs.displacements[a], list.displacements[a]);
+      copy_indices(list.i, piece.pairs.i);
+      copy_indices(list.j, piece.pairs.j);
+      for_each_of(copy, list, piece.pairs);
     }
   }
 

@@ -3,6 +3,8 @@
 #include "search_kernels.hpp"
 #include "segments.hpp"
 
+#include <span>
+
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The steps of a box, `Width` sources each, written to scratch.steps once for all of its targets. Segments
@@ -12,7 +14,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
   public:
     box_steps(search_job<T, Dim> const& job, search_scratch const& scratch, index_type box)
-        : runs_(scratch.runs)
+        : runs_(scratch.runs), images_(scratch.images), images_stride_(scratch.images_stride)
     {
       search_step* const steps = scratch.steps;
       segments<T, Dim> all(job, box);
@@ -44,10 +46,29 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       return run.own_step + (position - run.own_first) / width;
     }
 
+    /// Whether rows tell their images: then end_run() notes how many points row b of a block has after a run.
+    [[nodiscard]] bool has_images() const { return images_ != nullptr; }
+    void end_run(step_run const& run, int b, index_type n) const
+    {
+      images_of(b)[&run - runs_] = {n, static_cast<std::uint16_t>(run.shift)};
+    }
+    [[nodiscard]] std::span<image_run const> images(int b) const
+    {
+      if (!has_images()) return {};
+      return {images_of(b), size_};
+    }
+
   private:
     static constexpr index_type width = Width;
 
+    [[nodiscard]] image_run* images_of(int b) const
+    {
+      return images_ + static_cast<std::size_t>(b) * images_stride_;
+    }
+
     step_run* runs_;
+    image_run* images_;
+    std::size_t images_stride_;
     index_type size_ = 0;
   };
 }

@@ -37,7 +37,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         for (int a = 0; a < Dim; ++a)
         {
           d[a] = block.x[b][a] - y[a];
-          if constexpr (Imaged) d[a] = at->apply(a, d[a]);
+          if constexpr (Imaged) d[a] = d[a] - at->shift[a];
         }
         reg r2 = d[0] * d[0];
         NEARFIELD_UNROLL
@@ -83,15 +83,19 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     source_columns<L, Dim> const& sources;
 
     /// B targets from position `first` on meet all steps of their box.
-    NEARFIELD_FN void run(bool has_minimum_images, index_type first,
-                          found<L, Dim, B, Content>& result) const
+    NEARFIELD_FN void run(index_type first, found<L, Dim, B, Content>& result) const
     {
       target_registers<L, Dim, B> const block(job.cells->target_x, first);
       for (step_run const& r : steps)
-        if (r.shift != 0 || has_minimum_images)
+      {
+        if (r.shift != 0)
           meet_images(block, r, first, result);
         else
           meet_run<false>(block, nullptr, r, first, result);
+        if constexpr (Content != counts_only)
+          if (steps.has_images())
+            for (int b = 0; b < B; ++b) steps.end_run(r, b, result.total(b));
+      }
     }
 
   private:
@@ -101,14 +105,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       using reg = typename L::reg;
       image<L, Dim> at;
       for (int a = 0; a < Dim; ++a)
-      {
-        bool const nearest = job.cells->grid.axes.data()[a] == grid_axis::minimum_image;
-        T const period = nearest ? job.cells->grid.period.data()[a] : T(0);
-        at.shift[a] =
-            reg(r.shift ? static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]) : T(0));
-        at.half[a] = reg(nearest ? period / 2 : static_cast<T>(__builtin_inf()));
-        at.period[a] = reg(period);
-      }
+        at.shift[a] = reg(static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]));
+      at.is_positive = is_positive(job.cells->images.data()[r.shift]);
       meet_run<true>(block, &at, r, first, result);
     }
 
@@ -142,14 +140,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         meet<Imaged, false>(from, block, at, k, nullptr, result);
     }
 
-    /// The steps from `own` on that contain the targets themselves: j > i, or j != i. Returns
-    /// the first step after them.
+    /// The steps from `own` on that contain the targets themselves: j > i, or j >= i in a positive image, or j != i.
+    /// Returns the first step after them.
     template <bool Imaged>
     NEARFIELD_FN index_type meet_own(target_registers<L, Dim, B> const& block,
                                      image<L, Dim> const* at, index_type own, index_type end,
                                      index_type first, found<L, Dim, B, Content>& result) const
     {
       bool const half = job.which == pairs::half;
+      bool keeps_self = false;
+      if constexpr (Imaged) keeps_self = at->is_positive;
       index_type k = own;
       for (; k < end && sources.steps[k].first < first + B; ++k)
       {
@@ -160,7 +160,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           // of the target among the lanes; computed without a branch, which would be mispredicted
           std::int64_t const place = std::int64_t(first) + b - std::int64_t(sources.steps[k].first);
           std::uint64_t const self = place >= 0 ? std::uint64_t(1) << place : 0;
-          std::uint64_t const until = place >= 0 ? 2 * self - 1 : 0;
+          std::uint64_t const until = place >= 0 ? (keeps_self ? self : 2 * self) - 1 : 0;
           masks[b] = static_cast<unsigned>(~(half ? until : self));
         }
         meet<Imaged, true>(sources, block, at, k, masks, result);
@@ -171,14 +171,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// Counts or delivers the rows of one block of targets.
   template <int Content, int B, class L, int Dim, class Steps, class Deliver>
-  [[gnu::noinline]] void sweep_block(search_job<typename L::real, Dim> const& job,
-                                     source_columns<L, Dim> const& sources, Steps const& steps,
-                                     bool has_minimum_images, index_type first,
-                                     search_scratch const& scratch, Deliver& deliver)
+  [[gnu::noinline]] void
+  sweep_block(search_job<typename L::real, Dim> const& job, source_columns<L, Dim> const& sources,
+              Steps const& steps, index_type first, search_scratch const& scratch, Deliver& deliver)
   {
     found<L, Dim, B, Content> result(scratch);
-    block_sweep<Content, B, L, Dim>{job, steps, sources}.run(has_minimum_images, first, result);
-    for (int b = 0; b < B; ++b) deliver(first + static_cast<index_type>(b), b, result);
+    block_sweep<Content, B, L, Dim>{job, steps, sources}.run(first, result);
+    for (int b = 0; b < B; ++b)
+      deliver(first + static_cast<index_type>(b), b, result, steps.images(b));
   }
 
   template <int Content, class L, int Dim, class Deliver>
@@ -188,17 +188,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = typename L::real;
     cell_view<T, Dim> const& cells = *job.cells;
     constexpr int width = step_width<L, Content>;
-    cutoff_window<L> const cutoffs(cells.grid.cutoff_squared());
+    cutoff_window<L> const cutoffs(cells.grid.cutoff_squared);
     source_columns<L, Dim> sources{};
     sources.ids = cells.source_order.data();
     sources.cutoff_squared = cutoffs.template lanes<width>();
     sources.steps = scratch.steps;
-    bool has_minimum_images = false;
-    for (int a = 0; a < Dim; ++a)
-    {
-      sources.x[a] = cells.source_x[a];
-      has_minimum_images |= cells.grid.axes.data()[a] == grid_axis::minimum_image;
-    }
+    for (int a = 0; a < Dim; ++a) sources.x[a] = cells.source_x[a];
     for (index_type box = job.first_box; box < job.last_box; ++box)
     {
       index_type const end = cells.targets.end(box) < job.last ? cells.targets.end(box) : job.last;
@@ -206,13 +201,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if (i >= end) continue;
       box_steps<width, T, Dim> const steps(job, scratch, box);
       for (; end - i >= 4; i += 4)
-        sweep_block<Content, 4>(job, sources, steps, has_minimum_images, i, scratch, deliver);
+        sweep_block<Content, 4>(job, sources, steps, i, scratch, deliver);
       if (end - i == 3)
-        sweep_block<Content, 3>(job, sources, steps, has_minimum_images, i, scratch, deliver);
+        sweep_block<Content, 3>(job, sources, steps, i, scratch, deliver);
       else if (end - i == 2)
-        sweep_block<Content, 2>(job, sources, steps, has_minimum_images, i, scratch, deliver);
+        sweep_block<Content, 2>(job, sources, steps, i, scratch, deliver);
       else if (end - i == 1)
-        sweep_block<Content, 1>(job, sources, steps, has_minimum_images, i, scratch, deliver);
+        sweep_block<Content, 1>(job, sources, steps, i, scratch, deliver);
     }
   }
 
@@ -225,7 +220,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, counts_only> const& result)
+                                 found<L, Dim, B, counts_only> const& result,
+                                 std::span<image_run const>)
     {
       index_type const n = result.total(b);
       total += n;
@@ -244,10 +240,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B, int Content>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, Content> const& result)
+                                 found<L, Dim, B, Content> const& result,
+                                 std::span<image_run const> images)
     {
-      search_row<T, Dim> r{position,          order[position],     result.total(b),
-                           result.indices(b), result.values(b, 0), {}};
+      search_row<T, Dim> r{
+          position, order[position], result.total(b), result.indices(b), result.values(b, 0),
+          {},       images};
       if constexpr (Content > 1)
         for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
       row(sink, r);

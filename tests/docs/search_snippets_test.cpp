@@ -31,6 +31,13 @@ namespace
     double sum = 0;                                                            // or no list at all
     nf::radius_search(nf::simd, cells, nf::visit{[&](auto i, auto j, auto r2) { sum += q[i] * q[j] / r2; }});
     // [search]
+    // [box]
+
+    nf::cell<3> const box{.vectors = {{{4, 0, 0}, {1, 3, 0}, {0, 0, 5}}}, .periodic = {true, true, false}};
+    nf::cell_list const in_box{nf::soa{x, y, z}, cutoff, {.cell = box}};     // any shape, points anywhere
+    nf::coo const with_images = nf::radius_search(nf::simd, in_box, nf::to_coo{.images = nf::image_columns::counters});
+    // pair p: x_j + S_0 vectors[0] + S_1 vectors[1] is within the cutoff of x_i, with S_a = with_images.images[a][p]
+    // [box]
     // clang-format on
     // [threads]
 
@@ -52,6 +59,18 @@ namespace
         expected += q[i] * q[j] / r2;
       }
     EXPECT_GT(found, n);
+    for (std::size_t p = 0; p < with_images.size(); ++p)
+    {
+      auto const i = with_images.i[p], j = with_images.j[p];
+      double d[] = {x[j] - x[i], y[j] - y[i], z[j] - z[i]}, r2 = 0;
+      for (int b = 0; b < 3; ++b)
+      {
+        for (int a = 0; a < 3; ++a) d[b] += with_images.images[a][p] * box.vectors[a][b];
+        r2 += d[b] * d[b];
+      }
+      EXPECT_LT(r2, cutoff * cutoff * (1 + 1e-12));
+    }
+    EXPECT_GT(with_images.size(), found);
     EXPECT_EQ(pairs.size(), found);
     EXPECT_EQ(list.columns.size(), 2 * found);
     EXPECT_NEAR(sum, expected, 1e-9 * expected);

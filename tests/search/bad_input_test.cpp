@@ -42,6 +42,20 @@ namespace nearfield::test
           radius_search(simd, cells, to_coo{.displacements = true, .max_bytes = coo_bytes}, list);
         },
         complains_of(std::to_string(half * 32) + " bytes"));
+    EXPECT_THAT(
+        [&]
+        {
+          radius_search(simd, cells,
+                        to_coo{.images = image_columns::counters, .max_bytes = coo_bytes}, list);
+        },
+        complains_of(std::to_string(half * 20) + " bytes"));
+    EXPECT_THAT(
+        [&]
+        {
+          radius_search(simd, cells,
+                        to_coo{.images = image_columns::packed, .max_bytes = coo_bytes}, list);
+        },
+        complains_of(std::to_string(half * 12) + " bytes"));
     EXPECT_THAT([&] { radius_search(simd, cells, to_coo{.sorted = true, .max_bytes = 1}, list); },
                 complains_of(std::to_string(half) + " pairs"));
 

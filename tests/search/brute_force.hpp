@@ -35,7 +35,7 @@ namespace nearfield::test
     return result;
   }
 
-  /// The definition of a pair, as in docs/conventions.md.
+  /// The definition of a pair of points in a box of at least two cutoffs, where only the nearest image can be one.
   template <class T, int Dim>
   struct pair_definition
   {
@@ -43,10 +43,15 @@ namespace nearfield::test
     T cutoff;
     std::array<T, Dim> period;
 
+    /// How many periods are added to j.
+    [[nodiscard]] T image(int a, std::size_t i, std::size_t j) const
+    {
+      return period[a] > 0 ? std::round((x[a][i] - y[a][j]) / period[a]) : T(0);
+    }
     [[nodiscard]] T difference(int a, std::size_t i, std::size_t j) const
     {
-      T const d = (x[a][i] + T(0)) - (y[a][j] + T(0)), length = period[a]; // -0 is 0
-      return length > 0 ? d - length * std::round(d / length) : d;
+      T const d = (x[a][i] + T(0)) - (y[a][j] + T(0)); // -0 is 0
+      return d - period[a] * image(a, i, j);
     }
     [[nodiscard]] T r2(std::size_t i, std::size_t j) const
     {
@@ -74,7 +79,8 @@ namespace nearfield::test
     std::shared_ptr<cell_list<T, Dim> const> cells; ///< if the grid leaves gaps out: it owns them
     bool one_set = true;
     std::vector<index_type> target_order, source_order;
-    /// rows[p]: the positions of the neighbours of the target at position p, ascending
+    /// rows[p]: the positions of the neighbours of the target at position p, in the order of their cells, that of
+    /// positions unless cells meet in several images
     neighbour_rows rows;
 
     brute_force(soa<T const, Dim> const& points, T cutoff, cell_list_options<T, Dim> const& options)
@@ -125,7 +131,7 @@ namespace nearfield::test
         text << (side == 0 ? ", at (" : " and (");
         for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << x[a][k];
         text << ") in cell (";
-        for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << grid.index(a, x[a][k]);
+        for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << grid.index(a, at(x, k));
         text << ")";
       }
       text << " of (";
@@ -139,16 +145,18 @@ namespace nearfield::test
                 cell_list_options<T, Dim> const& options, bool is_one_set)
         : definition{queries, points, cutoff, options.period}, one_set(is_one_set)
     {
-      std::array<T, Dim> lower{}, upper{};
+      detail::points_along<Dim> bounds;
       bool first = true;
       for (auto const& set : {queries, points})
         for (std::size_t i = 0; i < set.size(); ++i, first = false)
           for (int a = 0; a < Dim; ++a)
           {
-            lower[a] = first ? set[a][i] : std::min(lower[a], set[a][i]);
-            upper[a] = first ? set[a][i] : std::max(upper[a], set[a][i]);
+            double const x = double(set[a][i]);
+            bounds.lower[a] = first ? x : std::min(bounds.lower[a], x);
+            bounds.upper[a] = first ? x : std::max(bounds.upper[a], x);
+            bounds.largest = std::max(bounds.largest, std::abs(x));
           }
-      grid = detail::make_cell_grid<T, Dim>(lower, upper, cutoff, options);
+      grid = detail::make_cell_grid(bounds, cutoff, options);
       if (std::ranges::count(grid.cells, max_cells_per_axis) > 0)
       {
         cells = is_one_set ? std::make_shared<cell_list<T, Dim>>(queries, cutoff, options)
@@ -171,7 +179,32 @@ namespace nearfield::test
             if (one_set) rows[q].push_back(p);
           }
       }
-      for (auto& row : rows) std::sort(row.begin(), row.end());
+      for (index_type p = 0; p < queries.size(); ++p) sort_row(p);
+    }
+
+    /// By cell, the images from the last to the first; then by position.
+    void sort_row(index_type p)
+    {
+      std::vector<std::pair<std::array<std::int64_t, 2 * Dim>, index_type>> order;
+      for (index_type const q : rows[p])
+      {
+        index_type const i = target_order[p], j = source_order[q];
+        auto& key = order.emplace_back(std::array<std::int64_t, 2 * Dim>(), q).first;
+        for (int a = 0; a < Dim; ++a)
+        {
+          key[2 * a] = -static_cast<std::int64_t>(definition.image(a, i, j));
+          key[2 * a + 1] = grid.index(a, at(definition.y, j));
+        }
+      }
+      std::sort(order.begin(), order.end());
+      for (std::size_t k = 0; k < order.size(); ++k) rows[p][k] = order[k].second;
+    }
+
+    static std::array<T, Dim> at(soa<T const, Dim> const& x, std::size_t i)
+    {
+      std::array<T, Dim> point;
+      for (int a = 0; a < Dim; ++a) point[a] = x[a][i];
+      return point;
     }
 
     std::vector<index_type> order_of(soa<T const, Dim> const& x) const
@@ -179,9 +212,9 @@ namespace nearfield::test
       std::vector<std::uint64_t> keys(x.size());
       for (std::size_t i = 0; i < x.size(); ++i)
       {
-        std::array<std::uint32_t, Dim> at;
-        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, x[a][i]);
-        keys[i] = grid.key(at);
+        std::array<std::uint32_t, Dim> cell;
+        for (int a = 0; a < Dim; ++a) cell[a] = grid.index(a, at(x, i));
+        keys[i] = grid.key(cell);
       }
       std::vector<index_type> order(x.size());
       std::iota(order.begin(), order.end(), index_type(0));

@@ -4,7 +4,8 @@
 
 #include <array>
 
-// Periodic boxes: axes with many cells, with few, and with one, where every pair looks for its image.
+// Periodic boxes of two cutoffs and more: axes with many cells, with few, and with one, where the nearest image is the
+// only one.
 
 namespace nearfield::test
 {

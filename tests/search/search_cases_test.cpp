@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,28 +67,37 @@ namespace nearfield::test
     expect_no_counts(simd);
     expect_no_counts(simd.with(on));
     auto const expect_geometry = [](nearfield::detail::pair_geometry<double, 3> const& of,
-                                    std::size_t distances, std::size_t displacements)
+                                    std::size_t distances, std::size_t displacements,
+                                    std::size_t counters, std::size_t packed)
     {
       EXPECT_EQ(of.r2.size(), distances);
       for (auto const& column : of.displacements) EXPECT_EQ(column.size(), displacements);
+      for (auto const& column : of.images) EXPECT_EQ(column.size(), counters);
+      EXPECT_EQ(of.packed_images.size(), packed);
     };
     for (bool const sorted : {false, true})
     {
       coo<double, 3> list;
       csr<double, 3> rows;
-      for (auto const& [distances, displacements] :
-           {std::pair{true, true}, {false, true}, {true, false}, {false, false}})
+      for (auto const& [distances, displacements, images] :
+           {std::tuple{true, true, image_columns::none},
+            {false, true, image_columns::counters},
+            {true, false, image_columns::packed},
+            {false, false, image_columns::none}})
       {
-        radius_search(
-            simd, cells,
-            to_coo{.sorted = sorted, .distances = distances, .displacements = displacements}, list);
-        radius_search(
-            simd, cells,
-            to_csr{.sorted = sorted, .distances = distances, .displacements = displacements}, rows);
+        radius_search(simd, cells, to_coo{pairs::half, sorted, distances, displacements, images},
+                      list);
+        radius_search(simd, cells, to_csr{pairs::full, sorted, distances, displacements, images},
+                      rows);
         ASSERT_GT(list.size(), 0u);
-        expect_geometry(list, distances ? list.size() : 0, displacements ? list.size() : 0);
-        std::size_t const n = rows.columns.size();
-        expect_geometry(rows, distances ? n : 0, displacements ? n : 0);
+        auto const expect = [&](auto const& of, std::size_t n)
+        {
+          expect_geometry(of, distances ? n : 0, displacements ? n : 0,
+                          images == image_columns::counters ? n : 0,
+                          images == image_columns::packed ? n : 0);
+        };
+        expect(list, list.size());
+        expect(rows, rows.columns.size());
       }
     }
   }

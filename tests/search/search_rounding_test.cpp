@@ -80,7 +80,7 @@ namespace nearfield::test
     for (int i = 0; i < (dim == 2 ? 32 : 128); ++i)
       for (int a = 0; a < dim; ++a)
         search.x.columns[a].push_back(coordinates[(5 * i + 3) >> 2 * a & 3]);
-    // open axes, of cells, and of one cell: minimum images
+    // open axes, of cells, and of one cell
     for (double const period : {0., 2., 0.7})
     {
       SCOPED_TRACE(period);
@@ -94,9 +94,10 @@ namespace nearfield::test
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
     search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 1500, 5), .cutoff = 0.15};
-    std::array<T, dim> lower{}, upper;
-    upper.fill(T(1));
-    auto const grid = detail::make_cell_grid<T, dim>(lower, upper, T(search.cutoff), {});
+    detail::points_along<dim> bounds;
+    bounds.upper.fill(1);
+    bounds.largest = 1;
+    auto const grid = detail::make_cell_grid<T, dim>(bounds, T(search.cutoff), {});
     // onto borders, or one step before or behind them; the first and the last point span the grid
     for (int a = 0; a < dim; ++a)
     {

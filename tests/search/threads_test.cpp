@@ -47,7 +47,11 @@ namespace nearfield::test
     {
       expect_equal(found.r2, expected.r2, what + ", r2");
       for (int a = 0; a < Dim; ++a)
+      {
         expect_equal(found.displacements[a], expected.displacements[a], what + ", displacements");
+        expect_equal(found.images[a], expected.images[a], what + ", images");
+      }
+      expect_equal(found.packed_images, expected.packed_images, what + ", packed images");
     }
 
     /// All outputs of one cell list and one size of slabs.
@@ -79,14 +83,17 @@ namespace nearfield::test
       for (bool const sorted : {false, true})
         for (bool const geometry : {false, true})
         {
-          same(to_coo{which, sorted, geometry, geometry},
+          image_columns const images = !geometry ? image_columns::none
+                                       : sorted  ? image_columns::packed
+                                                 : image_columns::counters;
+          same(to_coo{which, sorted, geometry, geometry, images},
                [](auto const& found, auto const& expected)
                {
                  expect_equal(found.i, expected.i, "COO i");
                  expect_equal(found.j, expected.j, "COO j");
                  expect_equal_geometry(found, expected, "COO");
                });
-          same(to_csr{which, sorted, geometry, geometry},
+          same(to_csr{which, sorted, geometry, geometry, images},
                [](auto const& found, auto const& expected)
                {
                  expect_equal(found.offsets, expected.offsets, "CSR offsets");
@@ -220,7 +227,8 @@ namespace nearfield::test
     for (auto& column : x.columns)
       for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
     check_all(cell_list<T, 3>(x.view(), 0.15, {.period = {1, 0, 1}}));
-    check_all(cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // nearest images
+    check_all(
+        cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // cells meet in several images
   }
 
   TYPED_TEST(search_on_threads, takes_two_sets)

@@ -13,7 +13,7 @@ namespace nearfield::test
 {
   namespace
   {
-    /// Periodic on one axis, whose cells are too few for images from the list.
+    /// Periodic on one axis, of so few cells that they meet in several images.
     template <class T>
     cell_list<T, 3> boxed(points<T, 3> const& x)
     {

@@ -1,6 +1,9 @@
 #include <nearfield/tree/cell_grid.hpp>
 
-#include "points.hpp"
+#include "image_pairs.hpp"
+#include "random_cells.hpp"
+
+#include <nearfield/tree/cell_list.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,50 +15,40 @@ namespace nearfield::test
 {
   namespace
   {
-    /// Of two points on axis 0, by the definition of a pair.
+    /// How many pairs the grid loses, of those that are barely in: y is about a cutoff below x, or an image of it is.
     template <class T>
-    bool is_pair(detail::cell_grid<T, 2> const& grid, T x, T y)
-    {
-      T d = x - y;
-      if (T const period = grid.period[0]; period > 0) d -= period * std::round(d / period);
-      return d * d < grid.cutoff_squared();
-    }
-
-    template <class T>
-    bool in_reach(detail::cell_grid<T, 2> const& grid, T x, T y)
-    {
-      int const n = static_cast<int>(grid.cells[0]);
-      int apart = std::abs(static_cast<int>(grid.index(0, x)) - static_cast<int>(grid.index(0, y)));
-      if (grid.axes[0] != nearfield::detail::grid_axis::open) apart = std::min(apart, n - apart);
-      return apart <= grid.reach[0];
-    }
-
-    /// How many pairs the grid loses, of those that are barely in: y is about a cutoff below x, on a periodic
-    /// axis beyond its end.
-    template <class T>
-    int lost_pairs(int cells_per_cutoff, bool is_periodic, double longest)
+    int lost_pairs(int cells_per_cutoff, bool is_periodic, double shortest, double longest)
     {
       random_numbers random(7);
       int lost = 0, found = 0;
       for (int box = 0; box < 4000; ++box)
       {
         T const cutoff = static_cast<T>(0.5 + random.uniform());
-        T const length = static_cast<T>(double(cutoff) * (10 + (longest - 10) * random.uniform()));
-        cell_list_options<T, 2> options;
+        T const length = static_cast<T>(double(cutoff) * random.uniform(shortest, longest));
+        cell_list_options<T, 2> options{.closed = random.below(2) == 0};
         options.cells_per_cutoff = {cells_per_cutoff, 1};
         if (is_periodic) options.period = {length, 0};
-        auto const grid = detail::make_cell_grid<T, 2>({0, 0}, {length, 0}, cutoff, options);
-        double const x0 = is_periodic ? random.uniform() * cutoff
+        auto const grid =
+            detail::make_cell_grid<T, 2>({{0, 0}, {double(length), 0}}, cutoff, options);
+        int const n = static_cast<int>(grid.cells[0]), most = grid.most_images(0);
+        double const x0 = is_periodic ? random.uniform() * double(length)
                                       : cutoff + random.uniform() * (double(length) - cutoff);
         T const x = static_cast<T>(x0);
-        T y = static_cast<T>(x0 - cutoff + (is_periodic ? double(length) : 0));
+        double const turns = is_periodic ? std::floor((x0 - cutoff) / double(length)) : 0;
+        T y = static_cast<T>(x0 - cutoff - turns * double(length));
         for (int step = 0; step < 8; ++step) y = std::nextafter(y, T(0));
         for (int step = 0; step < 16; ++step, y = std::nextafter(y, length))
-        {
-          if (!(y < length) || !is_pair(grid, x, y)) continue;
-          ++found;
-          lost += !in_reach(grid, x, y);
-        }
+          for (int image = -most - 1; image <= most + 1; ++image)
+          {
+            // by the definition of a pair
+            T const d = (x - y) - static_cast<T>(image * double(length));
+            if (!(x < length && y < length && d * d < grid.cutoff_squared)) continue;
+            if (!is_periodic && image != 0) continue;
+            ++found;
+            int const from = static_cast<int>(grid.index(0, {x, 0}));
+            int const to = static_cast<int>(grid.index(0, {y, 0})) + image * n;
+            lost += std::abs(to - from) > grid.reach[0];
+          }
       }
       EXPECT_GT(found, 4000);
       return lost;
@@ -68,11 +61,68 @@ namespace nearfield::test
       for (double const longest : {20., 100., 400., 2000., 20000.})
       {
         SCOPED_TRACE(testing::Message() << k << " cells, " << longest << " cutoffs");
-        EXPECT_EQ(lost_pairs<float>(k, true, longest), 0);
-        EXPECT_EQ(lost_pairs<double>(k, true, longest), 0);
-        EXPECT_EQ(lost_pairs<float>(k, false, longest), 0);
-        EXPECT_EQ(lost_pairs<double>(k, false, longest), 0);
+        EXPECT_EQ(lost_pairs<float>(k, true, 10, longest), 0);
+        EXPECT_EQ(lost_pairs<double>(k, true, 10, longest), 0);
+        EXPECT_EQ(lost_pairs<float>(k, false, 10, longest), 0);
+        EXPECT_EQ(lost_pairs<double>(k, false, 10, longest), 0);
       }
+  }
+
+  TEST(cell_grid, loses_no_pair_of_several_images)
+  {
+    for (int k = 1; k <= 6; ++k)
+    {
+      SCOPED_TRACE(testing::Message() << k << " cells");
+      EXPECT_EQ(lost_pairs<float>(k, true, 0.1, 4), 0);
+      EXPECT_EQ(lost_pairs<double>(k, true, 0.1, 4), 0);
+    }
+  }
+
+  template <class T, int Dim>
+  void expect_pairs_in_reach()
+  {
+    random_numbers random(8);
+    std::size_t n_pairs = 0, n_far = 0;
+    for (int k = 0; k < 400; ++k)
+    {
+      SCOPED_TRACE(k);
+      cell_list_options<T, Dim> options{.cell = random_cell<Dim>(random, 1),
+                                        .closed = random.below(2) == 0};
+      for (int& n : options.cells_per_cutoff) n = static_cast<int>(random.below(5));
+      detail::cell_frame<Dim> const frame(options.cell);
+      auto const x = points_around<T, Dim>(random, frame, 1, 1 + random.below(7));
+      cell_list<T, Dim> const cells(x.view(), 1, options);
+      auto const& grid = cells.grid();
+      image_definition<T, Dim> const pairs(options.cell, x, x, 1, options.closed);
+      for (auto const& [i, j, s] : pairs.full())
+      {
+        ++n_pairs;
+        auto const moved = frame.shift(pairs.of_reduced(i, j, s));
+        for (int a = 0; a < Dim; ++a)
+        {
+          int image = 0;
+          if (frame.periodic[a])
+          {
+            double along = 0;
+            for (int b = 0; b < Dim; ++b) along += moved[b] * frame.normals[a][b];
+            image = static_cast<int>(std::round(along / frame.thickness[a]));
+          }
+          int const from = static_cast<int>(grid.index(a, pairs.target(i).at));
+          int const to = static_cast<int>(grid.index(a, pairs.target(j).at));
+          EXPECT_LE(std::abs(to + image * static_cast<int>(grid.cells[a]) - from), grid.reach[a]);
+          n_far += std::abs(image) > 1;
+        }
+      }
+    }
+    EXPECT_GT(n_pairs, 20000u);
+    EXPECT_GT(n_far, n_pairs / 100);
+  }
+  TEST(cell_grid, loses_no_pair_of_oblique_boxes)
+  {
+    expect_pairs_in_reach<double, 3>();
+    expect_pairs_in_reach<float, 3>();
+    expect_pairs_in_reach<double, 2>();
+    expect_pairs_in_reach<float, 2>();
   }
 
   TEST(cell_grid, knows_how_far_wide_or_few_cells_have_to_look)
@@ -81,10 +131,27 @@ namespace nearfield::test
     options.cells_per_cutoff = {5, 5};
     // fewer cells than a cutoff spans; and cells of 10 cutoffs, as many as there may be
     auto const grid =
-        detail::make_cell_grid<double, 2>({0, 0}, {0.5, 10. * max_cells_per_axis}, 1, options);
+        detail::make_cell_grid<double, 2>({{0, 0}, {0.5, 10. * max_cells_per_axis}}, 1, options);
     EXPECT_EQ(grid.cells[0], 3u);
     EXPECT_EQ(grid.reach[0], 2);
     EXPECT_EQ(grid.cells[1], max_cells_per_axis);
     EXPECT_EQ(grid.reach[1], 1);
+    // boxes of fewer cells than a cutoff spans: 4 of them, and one of a hundredth of the cutoff
+    options.period = {0.85, 0.01};
+    auto const small = detail::make_cell_grid<double, 2>({}, 1, options);
+    EXPECT_EQ(small.cells[0], 4u);
+    EXPECT_EQ(small.reach[0], 5);
+    EXPECT_EQ(small.most_images(0), 2);
+    EXPECT_EQ(small.cells[1], 1u);
+    EXPECT_EQ(small.reach[1], 101); // 100, and what is rounded
+  }
+
+  TEST(cell_grid, counts_pairs_at_the_cutoff_in_closed_lists)
+  {
+    cell_list_options<float, 2> options;
+    EXPECT_EQ((detail::make_cell_grid<float, 2>({}, 0.1f, options).cutoff_squared), 0.1f * 0.1f);
+    options.closed = true;
+    EXPECT_EQ((detail::make_cell_grid<float, 2>({}, 0.1f, options).cutoff_squared),
+              std::nextafter(0.1f * 0.1f, 1.f));
   }
 }

@@ -1,10 +1,7 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #include "complains_of.hpp"
-#include "points.hpp"
-
-#include <nearfield/kernels/builtin.hpp>
-#include <nearfield/p2p/near_field.hpp>
+#include "random_cells.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +10,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
-#include <string>
+#include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace nearfield::test
@@ -25,16 +24,18 @@ namespace nearfield::test
     /// The key of a point by the documented formula.
     template <class T, int Dim>
     std::uint64_t key_of(detail::cell_grid<T, Dim> const& grid,
-                         std::type_identity_t<std::array<T, Dim>> const& x)
+                         std::type_identity_t<std::array<T, Dim>> const& given)
     {
+      auto const x = grid.frame.reduce(given).at;
       std::uint64_t key = 0;
       for (int a = 0; a < Dim; ++a)
       {
+        double const along = grid.frame.is_aligned ? double(x[a]) : grid.along(a, x);
         nearfield::detail::axis_piece piece{0, grid.lower[a], 0};
         for (nearfield::detail::axis_piece const& p :
              std::span(grid.pieces[a].pieces, grid.pieces[a].n))
-          if (double(x[a]) >= p.first) piece = p;
-        double const place = piece.offset + (double(x[a]) - piece.origin) * grid.inverse_width[a];
+          if (along >= p.first) piece = p;
+        double const place = piece.offset + (along - piece.origin) * grid.inverse_width[a];
         double const cell = std::clamp(std::floor(place), 0., double(grid.cells[a]) - 1);
         key = key * grid.cells[a] + static_cast<std::uint64_t>(cell);
       }
@@ -51,7 +52,7 @@ namespace nearfield::test
       return order;
     }
 
-    /// Boxes are the occupied cells, in order, and the coordinates are sorted with the points.
+    /// Boxes are the occupied cells, in order, and the coordinates are sorted with the points: images in the box.
     template <class T, int Dim>
     void expect_boxes(cell_list<T, Dim> const& cells, points<T, Dim> const& x)
     {
@@ -61,83 +62,180 @@ namespace nearfield::test
       std::set<std::uint64_t> keys;
       for (std::size_t i = 0; i < x.size(); ++i) keys.insert(key_of(cells.grid(), x[i]));
       ASSERT_EQ(found.size(), keys.size());
+      auto const images = cells.view().target_images;
+      auto const moves = cells.target_moves();
+      ASSERT_EQ(moves.size(), images.size());
+      bool has_moved = false;
       auto key = keys.begin();
       for (index_type b = 0; b < found.size(); ++b, ++key)
         for (index_type p = found.begin(b); p < found.end(b); ++p)
         {
           EXPECT_EQ(key_of(cells.grid(), x[order[p]]), *key);
+          auto const inside = cells.grid().frame.reduce(x[order[p]]);
+          has_moved |= inside.image != detail::image_counters<Dim>{};
+          auto const shift = cells.grid().frame.shift(inside.image);
+          if (!images.empty())
+          {
+            EXPECT_EQ(images[order[p]], inside.image);
+          }
           for (int a = 0; a < Dim; ++a)
-            EXPECT_EQ(cells.target_positions()[a][p], x.columns[a][order[p]]);
+          {
+            EXPECT_EQ(cells.target_positions()[a][p], inside.at[a]);
+            if (!images.empty())
+            {
+              EXPECT_EQ(moves[p][a], -shift[a]);
+            }
+          }
         }
+      EXPECT_EQ(!images.empty(), has_moved);
     }
 
-    /// Which positions box b meets, by its list, its own included; fails where one comes twice, or where
-    /// ranges do not ascend or could be merged.
-    template <class T, int Dim>
-    std::set<index_type> met_by(cell_list<T, Dim> const& cells, index_type b)
+    /// A source that a box meets, in an image.
+    template <int Dim>
+    struct met
     {
-      auto const list = cells.view().full;
-      std::set<index_type> met;
-      for (index_type p = list.own[b].begin; p < list.own[b].end; ++p) met.insert(p);
+      index_type position;
+      detail::image_counters<Dim> image;
+
+      friend bool operator==(met const&, met const&) = default;
+    };
+
+    /// What ranges hold, one source after another.
+    template <class T, int Dim>
+    std::vector<met<Dim>> sources_of(cell_list<T, Dim> const& cells,
+                                     std::span<interaction_list::range const> ranges)
+    {
+      auto const view = cells.view();
+      std::vector<met<Dim>> sources;
+      for (interaction_list::range const& range : ranges)
+      {
+        EXPECT_LT(range.begin, range.end);
+        detail::image_counters<Dim> image{};
+        if (!view.images.empty()) image = view.images[range.shift];
+        for (index_type p = range.begin; p < range.end; ++p) sources.push_back({p, image});
+      }
+      return sources;
+    }
+
+    /// No range could be merged with the one before, but for images of the box itself.
+    void expect_merged(interaction_list const& list, index_type b)
+    {
+      auto const own = list.own[b];
       interaction_list::range const* before = nullptr;
       for (interaction_list::range const& range : list.neighbours(b))
       {
-        EXPECT_LT(range.begin, range.end);
-        if (before)
+        if (before && before->end == range.begin && before->shift == range.shift)
         {
-          EXPECT_LE(before->end, range.begin);
-          EXPECT_FALSE(before->end == range.begin && before->shift == range.shift);
+          EXPECT_TRUE(before->begin == own.begin || range.begin == own.begin);
         }
         before = &range;
-        for (index_type p = range.begin; p < range.end; ++p) EXPECT_TRUE(met.insert(p).second);
       }
-      return met;
     }
 
-    /// The cells of two points are in reach, through some image.
+    /// The cells within reach of one, each in its image, in the order of lists.
     template <class T, int Dim>
-    bool in_reach(detail::cell_grid<T, Dim> const& grid,
-                  std::type_identity_t<std::array<T, Dim>> const& x,
-                  std::type_identity_t<std::array<T, Dim>> const& y)
+    std::vector<std::pair<std::uint64_t, std::array<int, Dim>>>
+    cells_in_reach(detail::cell_grid<T, Dim> const& grid,
+                   std::type_identity_t<std::array<int, Dim>> const& at)
     {
+      std::vector<std::pair<std::uint64_t, std::array<int, Dim>>> found{{0, {}}};
       for (int a = 0; a < Dim; ++a)
       {
-        int const n = static_cast<int>(grid.cells[a]);
-        int apart = std::abs(int(grid.index(a, x[a])) - int(grid.index(a, y[a])));
-        if (grid.axes[a] == nearfield::detail::grid_axis::periodic)
-          apart = std::min(apart, n - apart);
-        if (apart > grid.reach[a]) return false;
+        auto const outer = std::move(found);
+        found.clear();
+        int const n = static_cast<int>(grid.cells[a]), most = grid.most_images(a);
+        for (auto const& [key, image] : outer)
+          for (int turn = most; turn >= -most; --turn)
+            for (int i = std::max(0, at[a] - grid.reach[a] - turn * n);
+                 i < n && i + turn * n <= at[a] + grid.reach[a]; ++i)
+            {
+              found.emplace_back(key * grid.cells[a] + static_cast<std::uint64_t>(i), image);
+              found.back().second[a] = turn;
+            }
       }
-      return true;
+      return found;
     }
 
     template <class T, int Dim>
     void expect_lists(cell_list<T, Dim> const& cells)
     {
       auto const view = cells.view();
-      auto const point = [](soa<T const, Dim> const& columns, index_type p)
+      detail::cell_grid<T, Dim> const& grid = cells.grid();
+      for (std::size_t s = 0; s < view.images.size(); ++s)
+        for (int a = 0; a < Dim; ++a)
+          EXPECT_EQ(view.full.shifts[s][a], grid.frame.shift(view.images[s])[a]);
+      auto const cell_at = [&](soa<T const, Dim> const& columns, index_type p)
       {
         std::array<T, Dim> x;
         for (int a = 0; a < Dim; ++a) x[a] = columns[a][p];
-        return x;
+        std::array<int, Dim> at;
+        for (int a = 0; a < Dim; ++a) at[a] = static_cast<int>(grid.index(a, x));
+        return at;
       };
+      auto const key_at = [&](std::array<int, Dim> const& at)
+      {
+        std::array<std::uint32_t, Dim> index;
+        for (int a = 0; a < Dim; ++a) index[a] = static_cast<std::uint32_t>(at[a]);
+        return grid.key(index);
+      };
+      std::map<std::uint64_t, index_type> box_of; // a key
+      for (index_type b = 0; b < cells.size(); ++b)
+        box_of[key_at(view.targets.count(b) > 0 ? cell_at(view.target_x, view.targets.begin(b))
+                                                : cell_at(view.source_x, view.sources.begin(b)))] =
+            b;
+      EXPECT_EQ(box_of.size(), cells.size());
+      bool const has_own_images = grid.meets_images_of_cells();
+      EXPECT_EQ(view.full_own_at.size(), has_own_images ? cells.size() : 0u);
       for (index_type b = 0; b < cells.size(); ++b)
       {
+        EXPECT_EQ(view.full.own[b].begin, view.sources.begin(b));
+        EXPECT_EQ(view.full.own[b].end, view.sources.end(b));
         if (view.targets.count(b) == 0)
         {
           EXPECT_TRUE(view.full.neighbours(b).empty());
           continue;
         }
-        auto const x = point(view.target_x, view.targets.begin(b));
-        std::set<index_type> expected;
-        for (index_type p = 0; p < view.source_order.size(); ++p)
-          if (in_reach(cells.grid(), x, point(view.source_x, p))) expected.insert(p);
-        EXPECT_EQ(met_by(cells, b), expected);
+        std::vector<met<Dim>> expected, later, later_boxes;
+        std::size_t before_own = 0, later_before_own = 0;
+        for (auto const& [key, turns] :
+             cells_in_reach(grid, cell_at(view.target_x, view.targets.begin(b))))
+        {
+          auto const box = box_of.find(key);
+          if (box == box_of.end()) continue;
+          bool const is_own = box->second == b;
+          if (is_own && turns == std::array<int, Dim>{})
+          {
+            before_own = expected.size();
+            later_before_own = later.size();
+            continue;
+          }
+          auto const image = grid.frame.image_of(turns);
+          for (index_type p = view.sources.begin(box->second); p < view.sources.end(box->second);
+               ++p)
+          {
+            expected.push_back({p, image});
+            if (is_own || box->second > b) later.push_back({p, image});
+            if (is_own ? detail::is_positive(image) : box->second > b)
+              later_boxes.push_back({p, image});
+          }
+        }
+        ASSERT_EQ(sources_of(cells, view.full.neighbours(b)), expected);
+        expect_merged(view.full, b);
+        auto const expect_own_at = [&](interaction_list const& list,
+                                       std::span<index_type const> own_at, std::size_t n_before)
+        {
+          if (has_own_images)
+          {
+            EXPECT_EQ(sources_of(cells, list.neighbours(b).first(own_at[b])).size(), n_before);
+          }
+        };
+        expect_own_at(view.full, view.full_own_at, before_own);
+        EXPECT_EQ(sources_of(cells, cells.interactions().neighbours(b)), expected);
         if (!cells.has_one_set()) continue;
-        std::vector<interaction_list::range> after;
-        for (interaction_list::range const& range : view.full.neighbours(b))
-          if (range.begin >= view.targets.end(b)) after.push_back(range);
-        EXPECT_TRUE(std::ranges::equal(view.half.neighbours(b), after));
+        ASSERT_EQ(sources_of(cells, view.half.neighbours(b)), later);
+        expect_merged(view.half, b);
+        expect_own_at(view.half, view.half_own_at, later_before_own);
+        EXPECT_EQ(sources_of(cells, cells.half_interactions().neighbours(b)), later_boxes);
       }
     }
   }
@@ -163,7 +261,7 @@ namespace nearfield::test
     auto const plane = make_points<float, 2>(cloud::uniform, 150);
     for (int k = 0; k <= 3; ++k)
       for (int axes = 0; axes < 8; ++axes)
-        for (double const cutoff : {0.05, 0.2, 0.3})
+        for (double const cutoff : {0.05, 0.2, 0.3, 0.6, 1.3})
         {
           SCOPED_TRACE(testing::Message() << k << " cells, axes " << axes << ", " << cutoff);
           cell_list_options<double, 3> options;
@@ -184,14 +282,44 @@ namespace nearfield::test
         }
   }
 
+  template <class T, int Dim>
+  void expect_lists_of_any_box()
+  {
+    random_numbers random(21);
+    for (int k = 0; k < 60; ++k)
+    {
+      SCOPED_TRACE(k);
+      cell_list_options<T, Dim> options{.cell = random_cell<Dim>(random, 1)};
+      for (int& n : options.cells_per_cutoff) n = static_cast<int>(random.below(4));
+      detail::cell_frame<Dim> const frame(options.cell);
+      auto const x = points_around<T, Dim>(random, frame, 1, 1 + random.below(30));
+      auto const y = points_around<T, Dim>(random, frame, 1, 1 + random.below(30));
+      cell_list<T, Dim> cells(x.view(), 1, options);
+      expect_boxes(cells, x);
+      expect_lists(cells);
+      cells.rebuild(x.view(), y.view());
+      expect_lists(cells);
+      cells.rebuild(y.view(), 0.5);
+      expect_boxes(cells, y);
+      expect_lists(cells);
+    }
+  }
+  TEST(cell_list, takes_any_box_and_points_anywhere)
+  {
+    expect_lists_of_any_box<double, 3>();
+    expect_lists_of_any_box<float, 3>();
+    expect_lists_of_any_box<double, 2>();
+    expect_lists_of_any_box<float, 2>();
+  }
+
   TEST(cell_list, deduces_its_type_from_columns)
   {
     auto const x = make_points<float, 3>(cloud::uniform, 50);
     std::vector<float> a = x.columns[0], b = x.columns[1];
     cell_list const plane{soa{a, b}, 0.1, {.period = {1, 0}}};
     static_assert(std::is_same_v<decltype(plane), cell_list<float, 2> const>);
-    EXPECT_EQ(plane.grid().axes[0], nearfield::detail::grid_axis::periodic);
-    EXPECT_EQ(plane.grid().axes[1], nearfield::detail::grid_axis::open);
+    EXPECT_TRUE(plane.grid().wraps[0]);
+    EXPECT_FALSE(plane.grid().wraps[1]);
     cell_list const two{x.view(), x.view(), 0.1};
     static_assert(std::is_same_v<decltype(two), cell_list<float, 3> const>);
     EXPECT_FALSE(two.has_one_set());
@@ -298,11 +426,19 @@ namespace nearfield::test
     EXPECT_NO_THROW(with(0.1, {.cells_per_cutoff = {8, 8, 8}})());
     EXPECT_THAT(with(0.1, {.period = {0, -1, 0}}), complains_of("period is -1 on axis 1"));
     EXPECT_THAT(with(0.1, {.period = {nan, 0, 0}}), complains_of("period is", "nan on axis 0"));
-    EXPECT_THAT(with(0.51, {.period = {0, 0, 1}}),
-                complains_of("period 1 of axis 2", "twice the cutoff 0.51", "at least 1.02",
-                             "at most 0.5"));
-    EXPECT_NO_THROW(with(0.51, {.period = {0, 0, 1.02}})());
-    EXPECT_NO_THROW(with(0.5, {.period = {0, 0, 1}})());
+    auto const cube = cell<3>::of_lengths(std::array{1., 1., 1.});
+    EXPECT_THAT(with(0.1, {.period = {0, 0, 1}, .cell = cube}),
+                complains_of("both a cell and periods", "give one"));
+    EXPECT_THAT(with(0.1, {.cell = {cube.vectors, {true, true, true}, {0, nan, 0}}}),
+                complains_of("origin is nan on axis 1"));
+    EXPECT_THAT(with(0.1, {.cell = {{{{1, 0, 0}, {2, 0, 0}, {}}}, {true, true, false}}}),
+                complains_of("depends on the others"));
+    // some 2 R / L images along an axis
+    EXPECT_THAT(
+        with(1, {.period = {0, 0, 1e-5}}),
+        complains_of("box is 1e-05 thick along axis 2", "more than 65535 images", "cutoff 1;"));
+    EXPECT_NO_THROW(with(1, {.period = {0, 0, 1e-3}})());
+    EXPECT_THAT(with(1, {.period = {0.05, 0.05, 0.05}}), complains_of("more than 65535 images"));
 
     auto const at = [&](int axis, double value, cell_list_options<double, 3> const& options = {})
     {
@@ -316,10 +452,9 @@ namespace nearfield::test
     EXPECT_THAT(at(1, nan), complains_of("coordinate 1 of point 4 of the points is nan"));
     EXPECT_THAT(at(2, -inf), complains_of("coordinate 2 of point 4 of the points is -inf"));
     cell_list_options<double, 3> const box{.period = {1, 1, 1}};
-    EXPECT_THAT(at(0, 1, box), complains_of("coordinate 0 of point 4", "is 1, outside", "[0, 1)"));
-    EXPECT_THAT(at(0, -1e-9, box), complains_of("is -1e-09, outside"));
-    EXPECT_NO_THROW(at(0, std::nextafter(1., 0.), box)());
-    EXPECT_NO_THROW(at(0, -0., box)());
+    EXPECT_THAT(at(1, nan, box), complains_of("coordinate 1 of point 4 of the points is nan"));
+    EXPECT_THAT(at(0, 0x1p30, box),
+                complains_of("point 4 of the points, (1073741824, ", "more than 2^29 boxes"));
     EXPECT_THAT((
                     [&]
                     {
@@ -346,41 +481,39 @@ namespace nearfield::test
     EXPECT_THAT([&] { cell_list(long_one, 0.1); }, complains_of("split"));
   }
 
-  TEST(cell_list, gives_lists_to_near_field_where_it_has_them)
+  TEST(cell_list, moves_points_that_are_outside_alone)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 10);
+    for (double const value : {std::nextafter(1., 0.), -0., 0.})
+    {
+      auto edge = x;
+      edge.columns[0][4] = value;
+      cell_list<double, 3> const cells(edge.view(), 0.1, {.period = {1, 1, 1}});
+      EXPECT_TRUE(cells.target_moves().empty());
+      expect_boxes(cells, edge);
+    }
+    auto outside = x;
+    outside.columns[0][4] = 1;
+    outside.columns[2][7] = -2.25;
+    cell_list<double, 3> const cells(outside.view(), 0.1, {.period = {1, 1, 1}});
+    expect_boxes(cells, outside);
+    for (index_type p = 0; p < 10; ++p)
+    {
+      index_type const i = cells.target_order()[p];
+      EXPECT_EQ(cells.target_moves()[p], (std::array{i == 4 ? -1. : 0., 0., i == 7 ? 3. : 0.}));
+    }
+    cell_list<double, 3> const two(x.view(), outside.view(), 0.1, {.period = {1, 1, 1}});
+    EXPECT_TRUE(two.target_moves().empty());
+    EXPECT_EQ(two.source_moves().size(), 10u);
+  }
+
+  TEST(cell_list, gives_lists_to_near_field)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 60);
-    cell_list<double, 3> const nearest(x.view(), 0.45, {.period = {1, 0, 0}});
-    EXPECT_EQ(nearest.grid().axes[0], nearfield::detail::grid_axis::minimum_image);
-    EXPECT_THAT([&] { (void)nearest.interactions(); },
-                complains_of("axis 0", "too few cells", "cells_per_cutoff"));
-    EXPECT_THAT([&] { (void)nearest.half_interactions(); }, complains_of("axis 0"));
-    // the length that it names is just long enough
-    for (int const k : {1, 2, 3})
-    {
-      cell_list_options<double, 3> options{.cells_per_cutoff = {k, 1, 1}, .period = {1, 0, 0}};
-      auto const make_list = [&]
-      {
-        cell_list<double, 3> const cells(x.view(), 0.49, options);
-        (void)cells.interactions();
-      };
-      std::string message;
-      try
-      {
-        make_list();
-      }
-      catch (error const& e)
-      {
-        message = e.what();
-      }
-      std::string const before = "a period of at least ";
-      ASSERT_NE(message.find(before), message.npos) << message;
-      double const least = std::stod(message.substr(message.find(before) + before.size()));
-      EXPECT_NEAR(least, 0.49 * (2 + 1. / k), 1e-8);
-      options.period[0] = least;
-      EXPECT_NO_THROW(make_list());
-      options.period[0] = least * (1 - 1e-15);
-      EXPECT_ANY_THROW(make_list());
-    }
+    // the period holds 2 cells, of which each meets the other one in two images
+    cell_list<double, 3> const few(x.view(), 0.45, {.period = {1, 0, 0}});
+    EXPECT_EQ(few.grid().cells[0], 2u);
+    expect_lists(few);
     cell_list<double, 3> const two(x.view(), x.view(), 0.1);
     EXPECT_THAT([&] { (void)two.half_interactions(); }, complains_of("two sets"));
     EXPECT_EQ(two.interactions().own.size(), two.size());

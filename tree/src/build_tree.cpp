@@ -8,12 +8,14 @@
 #include "keys.hpp"
 #include "leaf_size.hpp"
 #include "leaves.hpp"
+#include "reduce.hpp"
 #include "root.hpp"
 #include "sort.hpp"
 
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -189,22 +191,115 @@ namespace nearfield::detail
     }
   }
 
+  namespace
+  {
+    template <class T, int Dim>
+    typename tree<Dim>::parts build_parts(executor& on, strided<T const, Dim> const& targets,
+                                          strided<T const, Dim> const* sources,
+                                          tree_options<Dim> const& options)
+    {
+      key_layout const layout = layout_of<T>(options);
+      typename tree<Dim>::parts parts;
+      leaf_set<Dim> leaves = cut_points<T>(on, targets, sources, options, layout, parts);
+      make_lists(on, leaves, layout, parts);
+      parts.depth = options.level.value_or(0);
+      if (!options.level)
+        for (std::uint8_t const level : leaves.levels)
+          parts.depth = std::max(parts.depth, int(level));
+      parts.cells = std::move(leaves.cells);
+      parts.target_offsets = std::move(leaves.target_offsets);
+      if (!parts.one_set) parts.source_offsets = std::move(leaves.source_offsets);
+      return parts;
+    }
+
+    /// Points that are brought into a box of any shape, and their places along its normals: a tree of these has the box
+    /// [0, thickness) along each periodic axis.
+    template <class T, int Dim>
+    struct points_in_cell
+    {
+      reduced_points<T, Dim> reduced;
+      page_vector<double> columns;
+      strided<double const, Dim> places;
+
+      points_in_cell(executor& on, cell_frame<Dim> const& frame,
+                     named_positions<T, Dim> const& points)
+      {
+        valid_bounds(on, points, {});
+        reduce_points(on, frame, points.positions, points.name, reduced, "build_tree");
+        std::size_t const n = points.positions.size();
+        columns.resize(Dim * n);
+        for_each_part(on, cut(on, n),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        for (std::size_t i = begin; i < end; ++i)
+                          for (int a = 0; a < Dim; ++a) columns[a * n + i] = place_of(frame, i, a);
+                      });
+        std::array<double const*, Dim> first;
+        for (int a = 0; a < Dim; ++a) first[a] = columns.data() + a * n;
+        places = soa<double const, Dim>(first, n);
+      }
+
+    private:
+      [[nodiscard]] double place_of(cell_frame<Dim> const& frame, std::size_t i, int axis) const
+      {
+        if (frame.is_aligned && !frame.periodic[axis]) return double(reduced.x[axis][i]);
+        double const along = frame.along(axis, widened(point_at(reduced.x, i)));
+        // rounding may put a point on the far face, or before the near one
+        return frame.periodic[axis]
+                   ? std::clamp(along, 0., std::nextafter(frame.thickness[axis], 0.))
+                   : along;
+      }
+    };
+
+    /// The sets of a tree in a box of any shape, and the options of a tree of their places.
+    template <class T, int Dim>
+    struct sets_in_cell
+    {
+      cell_frame<Dim> frame;
+      points_in_cell<T, Dim> targets;
+      std::optional<points_in_cell<T, Dim>> sources;
+      tree_options<Dim> options;
+
+      sets_in_cell(executor& on, strided<T const, Dim> const& target_positions,
+                   strided<T const, Dim> const* source_positions, tree_options<Dim> const& given)
+          : frame(given.cell),
+            targets(on, frame, {target_positions, source_positions ? "targets" : "points"}),
+            options(given)
+      {
+        if (any_period(given.period))
+          throw error("build_tree: both a cell and a period are given; give one of them");
+        if (source_positions)
+          sources.emplace(on, frame, named_positions<T, Dim>{*source_positions, "sources"});
+        options.cell = {};
+        options.period = frame.thickness;
+      }
+
+      [[nodiscard]] strided<double const, Dim> const* source_places() const
+      {
+        return sources ? &sources->places : nullptr;
+      }
+    };
+
+    template <int Dim>
+    bool has_cell(tree_options<Dim> const& options)
+    {
+      return options.cell.periodic != std::array<bool, Dim>();
+    }
+  }
+
   template <class T, int Dim>
   tree<Dim> build_tree(executor* given, strided<T const, Dim> const& targets,
                        strided<T const, Dim> const* sources, tree_options<Dim> const& options)
   {
     executor& on = threads_or_here(given);
-    key_layout const layout = layout_of<T>(options);
-    typename tree<Dim>::parts parts;
-    leaf_set<Dim> leaves = cut_points<T>(on, targets, sources, options, layout, parts);
-    make_lists(on, leaves, layout, parts);
-    parts.depth = options.level.value_or(0);
-    if (!options.level)
-      for (std::uint8_t const level : leaves.levels)
-        parts.depth = std::max(parts.depth, int(level));
-    parts.cells = std::move(leaves.cells);
-    parts.target_offsets = std::move(leaves.target_offsets);
-    if (!parts.one_set) parts.source_offsets = std::move(leaves.source_offsets);
+    if (!has_cell(options)) return tree<Dim>(build_parts(on, targets, sources, options));
+    sets_in_cell<T, Dim> const sets(on, targets, sources, options);
+    auto parts = build_parts(on, sets.targets.places, sets.source_places(), sets.options);
+    std::vector<image_counters<Dim>> images;
+    make_images(sets.frame, image_numbers<Dim>::of_trees(), parts.shifts, images);
+    parts.target_moves = moves_of(on, sets.frame, sets.targets.reduced, parts.target_order);
+    if (sets.sources)
+      parts.source_moves = moves_of(on, sets.frame, sets.sources->reduced, parts.source_order);
     return tree<Dim>(std::move(parts));
   }
 
@@ -213,14 +308,20 @@ namespace nearfield::detail
                                       strided<T const, Dim> const* sources,
                                       tree_options<Dim> const& asked)
   {
+    executor& on = threads_or_here(given);
     tree_options<Dim> options = asked;
     options.level.reset();
     options.order.reset();
     options.max_leaf_size = automatic;
+    if (has_cell(options))
+    {
+      sets_in_cell<T, Dim> const sets(on, targets, sources, options);
+      return choose_leaf_size<double, Dim>(given, sets.targets.places, sets.source_places(),
+                                           sets.options);
+    }
     typename tree<Dim>::parts parts;
     leaf_costs::choice choice;
-    cut_points<T>(threads_or_here(given), targets, sources, options, layout_of<T>(options), parts,
-                  &choice);
+    cut_points<T>(on, targets, sources, options, layout_of<T>(options), parts, &choice);
     return choice;
   }
 

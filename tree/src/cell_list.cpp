@@ -65,25 +65,6 @@ namespace nearfield
       }
     }
 
-    /// Minus the image of each point, by position.
-    template <class T, int Dim>
-    std::vector<std::array<double, 3>> moves_of(executor& on, detail::cell_frame<Dim> const& frame,
-                                                detail::reduced_points<T, Dim> const& points,
-                                                std::span<index_type const> order)
-    {
-      std::vector<std::array<double, 3>> moves(points.images.empty() ? 0 : order.size());
-      detail::for_each_part(on, detail::cut(on, moves.size()),
-                            [&](int, std::size_t begin, std::size_t end)
-                            {
-                              for (std::size_t p = begin; p < end; ++p)
-                              {
-                                auto const shift = frame.shift(points.images[order[p]]);
-                                for (int a = 0; a < Dim; ++a) moves[p][a] = 0 - shift[a];
-                              }
-                            });
-      return moves;
-    }
-
     /// The half list of boxes: without those images of a box itself that others are opposite to.
     template <int Dim>
     void drop_opposite_images(detail::interaction_table const& half,
@@ -142,7 +123,7 @@ namespace nearfield
       data.reduced_sources = std::move(reduced_sources);
       leave_gaps_out(on, data, options_);
       detail::image_numbers<Dim> const images = detail::numbers_of(data.grid);
-      detail::make_images(data.grid, images, data.shifts, data.images);
+      detail::make_images(data.grid.frame, images, data.shifts, data.images);
       detail::sort_into_cells(on, data.reduced_targets.x, data.grid, data.targets,
                               data.sort_scratch);
       if (!one_set)
@@ -152,8 +133,8 @@ namespace nearfield
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
-      data.target_moves = moves_of(on, frame, data.reduced_targets, data.targets.indices());
-      data.source_moves = moves_of(on, frame, data.reduced_sources, data.sources.indices());
+      data.target_moves = detail::moves_of(on, frame, data.reduced_targets, data.targets.indices());
+      data.source_moves = detail::moves_of(on, frame, data.reduced_sources, data.sources.indices());
       detail::find_rows(on, data.grid, one_set ? data.targets.keys : data.keys, data.rows);
       data.lists = detail::list_in_parts(
           on,

@@ -66,8 +66,8 @@ namespace nearfield::detail
   }
 
   /// By number: what is added to points, and the counters of the vectors of the box; none without a periodic axis.
-  template <class T, int Dim>
-  void make_images(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& numbers,
+  template <int Dim>
+  void make_images(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers,
                    std::vector<std::array<double, 3>>& shifts,
                    std::type_identity_t<std::vector<image_counters<Dim>>>& images)
   {
@@ -76,8 +76,11 @@ namespace nearfield::detail
     images.assign(n, {});
     for (std::size_t s = 0; s < n; ++s)
     {
-      images[s] = grid.frame.image_of(numbers.cells_of(static_cast<std::uint16_t>(s)));
-      std::ranges::copy(grid.frame.shift(images[s]), shifts[s].begin());
+      auto cells = numbers.cells_of(static_cast<std::uint16_t>(s));
+      for (int a = 0; a < Dim; ++a)
+        if (!frame.periodic[a]) cells[a] = 0; // trees number images of open axes too
+      images[s] = frame.image_of(cells);
+      std::ranges::copy(frame.shift(images[s]), shifts[s].begin());
     }
   }
 

@@ -18,14 +18,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    template <class T, std::size_t Dim>
-    std::array<double, Dim> widened(std::array<T, Dim> const& x)
-    {
-      std::array<double, Dim> wide;
-      for (std::size_t a = 0; a < Dim; ++a) wide[a] = double(x[a]);
-      return wide;
-    }
-
     /// Bounds along the normals of an oblique frame.
     template <class T, int Dim>
     void find_along(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
@@ -61,7 +53,8 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   points_along<Dim> bounds_along(executor& on, cell_frame<Dim> const& frame,
-                                 strided<T const, Dim> const& points, char const* name)
+                                 strided<T const, Dim> const& points, char const* name,
+                                 char const* function)
   {
     points_along<Dim> bounds;
     if (points.size() == 0) return bounds;
@@ -71,7 +64,7 @@ namespace nearfield::detail
       if (!columns[a].is_finite)
         for (std::size_t i = 0; i < points.size(); ++i)
           if (!std::isfinite(points[a][i]))
-            throw error("cell_list: coordinate " + std::to_string(a) + " of point " +
+            throw error(std::string(function) + ": coordinate " + std::to_string(a) + " of point " +
                         std::to_string(i) + " of the " + name + " is " + number_text(points[a][i]) +
                         "; give finite coordinates");
       bounds.lower[a] = double(columns[a].lower);
@@ -86,9 +79,9 @@ namespace nearfield::detail
   template <class T, int Dim>
   void reduce_points(executor& on, cell_frame<Dim> const& frame,
                      strided<T const, Dim> const& points, char const* name,
-                     reduced_points<T, Dim>& to)
+                     reduced_points<T, Dim>& to, char const* function)
   {
-    to.bounds = bounds_along(on, frame, points, name);
+    to.bounds = bounds_along(on, frame, points, name, function);
     to.x = points;
     to.images = {};
     std::size_t const n = points.size();
@@ -115,22 +108,43 @@ namespace nearfield::detail
     {
       std::string text;
       for (int a = 0; a < Dim; ++a) text += (a > 0 ? ", " : "") + number_text(points[a][i]);
-      throw error("cell_list: point " + std::to_string(i) + " of the " + name + ", (" + text +
-                  "), is more than 2^29 boxes away from the box; bring it closer");
+      throw error(std::string(function) + ": point " + std::to_string(i) + " of the " + name +
+                  ", (" + text + "), is more than 2^29 boxes away from the box; bring it closer");
     }
     std::array<T const*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.moved.data() + a * n;
     to.x = soa<T const, Dim>(columns, n);
     to.images = to.counters;
-    to.bounds = bounds_along(on, frame, to.x, name);
+    to.bounds = bounds_along(on, frame, to.x, name, function);
     to.bounds.moved = true;
+  }
+
+  template <class T, int Dim>
+  std::vector<std::array<double, 3>> moves_of(executor& on, cell_frame<Dim> const& frame,
+                                              reduced_points<T, Dim> const& points,
+                                              std::span<index_type const> order)
+  {
+    std::vector<std::array<double, 3>> moves(points.images.empty() ? 0 : order.size());
+    for_each_part(on, cut(on, moves.size()),
+                  [&](int, std::size_t begin, std::size_t end)
+                  {
+                    for (std::size_t p = begin; p < end; ++p)
+                    {
+                      auto const shift = frame.shift(points.images[order[p]]);
+                      for (int a = 0; a < Dim; ++a) moves[p][a] = 0 - shift[a];
+                    }
+                  });
+    return moves;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template points_along<Dim> bounds_along(executor&, cell_frame<Dim> const&,                       \
-                                          strided<T const, Dim> const&, char const*);              \
+                                          strided<T const, Dim> const&, char const*, char const*); \
   template void reduce_points(executor&, cell_frame<Dim> const&, strided<T const, Dim> const&,     \
-                              char const*, reduced_points<T, Dim>&);
+                              char const*, reduced_points<T, Dim>&, char const*);                  \
+  template std::vector<std::array<double, 3>> moves_of(executor&, cell_frame<Dim> const&,          \
+                                                       reduced_points<T, Dim> const&,              \
+                                                       std::span<index_type const>);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 /// \file
 /// Points brought into a box, before they are sorted.
@@ -22,6 +23,14 @@ namespace nearfield::detail
     std::array<T, Dim> x;
     for (int a = 0; a < Dim; ++a) x[a] = points[a][i];
     return x;
+  }
+
+  template <class T, std::size_t Dim>
+  std::array<double, Dim> widened(std::array<T, Dim> const& x)
+  {
+    std::array<double, Dim> wide;
+    for (std::size_t a = 0; a < Dim; ++a) wide[a] = double(x[a]);
+    return wide;
   }
 
   /// Points in the box, and how often its vectors were subtracted: those of the caller, or images of them.
@@ -38,9 +47,9 @@ namespace nearfield::detail
 
   /// Where points are. Throws nearfield::error, naming the point of this set, for a coordinate that is not finite.
   template <class T, int Dim>
-  NEARFIELD_API points_along<Dim> bounds_along(executor& on, cell_frame<Dim> const& frame,
-                                               strided<T const, Dim> const& points,
-                                               char const* name);
+  NEARFIELD_API points_along<Dim>
+  bounds_along(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
+               char const* name, char const* function = "cell_list");
 
   /// Whether no point lies outside the box along a periodic axis.
   template <int Dim>
@@ -63,7 +72,13 @@ namespace nearfield::detail
   template <class T, int Dim>
   NEARFIELD_API void reduce_points(executor& on, cell_frame<Dim> const& frame,
                                    strided<T const, Dim> const& points, char const* name,
-                                   reduced_points<T, Dim>& to);
+                                   reduced_points<T, Dim>& to, char const* function = "cell_list");
+
+  /// Minus the image of each point, by position; nothing if all points were inside.
+  template <class T, int Dim>
+  NEARFIELD_API std::vector<std::array<double, 3>>
+  moves_of(executor& on, cell_frame<Dim> const& frame, reduced_points<T, Dim> const& points,
+           std::span<index_type const> order);
 
   /// Of two sets, each with at least one point.
   template <int Dim>

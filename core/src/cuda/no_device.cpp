@@ -64,6 +64,8 @@ namespace nearfield::detail
 #define NEARFIELD_NO_ROWS(T)                                                                                           \
   template <> void device_gather(cuda_stream, index_type const*, std::size_t, any_columns<T const> const&,              \
                                  any_columns<T> const&) { refuse_gpu(); }                                              \
+  template <> void device_move(cuda_stream, index_type const*, std::size_t, std::array<double, 3> const*,               \
+                               any_columns<T> const&) { refuse_gpu(); }                                                \
   template <> void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type, std::size_t,               \
                                       any_columns<T const> const&, any_columns<T> const&) { refuse_gpu(); }            \
   template <> void device_scatter(cuda_stream, index_type const*, std::size_t, any_columns<T const> const&,            \

@@ -52,6 +52,17 @@ namespace nearfield::detail
       for (int k = 0; k < c.n_columns; ++k) c.to[k][i] = c.from[k][place];
     }
 
+    template <class T>
+    __global__ void move_columns(index_type const* order, std::uint32_t n,
+                                 std::array<double, 3> const* moves, column_pairs<T> const c)
+    {
+      std::uint32_t const i = thread_index();
+      if (i >= n) return;
+      auto const* const move = reinterpret_cast<double const*>(moves + order[i]);
+      for (int k = 0; k < c.n_columns; ++k)
+        c.to[k][i] = static_cast<T>(static_cast<double>(c.to[k][i]) + move[k]);
+    }
+
     template <bool Accumulate, class T>
     __global__ void scatter_columns(places_in_order order, std::uint32_t n, column_pairs<T> const c)
     {
@@ -140,6 +151,19 @@ namespace nearfield::detail
   }
 
   template <class T>
+  void device_move(cuda_stream stream, index_type const* order, std::size_t n,
+                   std::array<double, 3> const* moves, any_columns<T> const& columns)
+  {
+    if (n == 0) return;
+    column_pairs<T> pairs{};
+    pairs.n_columns = width_of(columns);
+    for (int c = 0; c < pairs.n_columns; ++c) pairs.to[c] = columns[c];
+    move_columns<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        order, static_cast<std::uint32_t>(n), moves, pairs);
+    check_cuda(cudaGetLastError(), "move");
+  }
+
+  template <class T>
   void device_gather_runs(cuda_stream stream, row_run const* runs, std::size_t n_runs,
                           index_type first_row, std::size_t n, any_columns<T const> const& from,
                           any_columns<T> const& to)
@@ -159,6 +183,8 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T)                                                                   \
   template void device_gather(cuda_stream, index_type const*, std::size_t,                         \
                               any_columns<T const> const&, any_columns<T> const&);                 \
+  template void device_move(cuda_stream, index_type const*, std::size_t,                           \
+                            std::array<double, 3> const*, any_columns<T> const&);                  \
   template void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type,           \
                                    std::size_t, any_columns<T const> const&,                       \
                                    any_columns<T> const&);                                         \

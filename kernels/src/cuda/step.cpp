@@ -46,12 +46,15 @@ namespace nearfield::detail
     class job_inputs
     {
     public:
-      job_inputs(cuda_stream stream, index_type const* order, any_columns<T const> const& from)
+      /// `moves` are added to the columns of an order, if any.
+      job_inputs(cuda_stream stream, index_type const* order, any_columns<T const> const& from,
+                 std::array<double, 3> const* moves = nullptr)
           : first_(from.columns().data())
       {
         if (is_direct(order, from)) return;
         copy_.emplace(stream, width_of(from), from.size());
         device_gather<T>(stream, order, from.size(), from, copy_->view());
+        if (moves) device_move<T>(stream, order, from.size(), moves, copy_->view());
         first_ = copy_->view().data();
       }
       [[nodiscard]] T const* const* data() const { return first_; }
@@ -142,12 +145,14 @@ namespace nearfield::detail
     job_outputs<T> const out(stream, order, targets.out, options.accumulate);
     if (targets.x.size() > 0 && sources.x.size() > 0)
     {
-      job_inputs<T> const y(stream, y_order, sources.x), y_q(stream, y_order, sources.q);
+      job_inputs<T> const y(stream, y_order, sources.x,
+                            in_order_of ? in_order_of->source_moves : nullptr),
+          y_q(stream, y_order, sources.q);
       std::optional<job_inputs<T>> x, x_q;
       std::optional<job_outputs<T>> y_out;
       if (!has_one_set)
       {
-        x.emplace(stream, order, targets.x);
+        x.emplace(stream, order, targets.x, in_order_of ? in_order_of->target_moves : nullptr);
         x_q.emplace(stream, order, targets.q);
         y_out.emplace(stream, y_order, sources.out, options.accumulate);
       }

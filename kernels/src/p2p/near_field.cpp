@@ -161,6 +161,17 @@ namespace nearfield::detail
       {
         return soa<T, run_time_columns>(columns_, order_.size());
       }
+      /// Adds to each coordinate, if anything.
+      void move(std::span<std::array<double, 3> const> by) const
+      {
+        for_each_part(on_, cut(on_, by.size()),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        for (std::size_t d = 0; d < columns_.size(); ++d)
+                          for (std::size_t p = begin; p < end; ++p)
+                            columns_[d][p] = static_cast<T>(double(columns_[d][p]) + by[p][d]);
+                      });
+      }
       /// Copies the columns back.
       void copy_to(any_columns<T> const& to) const
       {
@@ -403,6 +414,7 @@ namespace nearfield::detail
     sorted_columns<T> const x(threads, leaves.target_order, targets.x),
         q(threads, has_one_set ? leaves.target_order : leaves.source_order, sources.q),
         sums(threads, leaves.target_order, targets.out, options.accumulate);
+    x.move(leaves.target_moves);
     if (has_one_set)
     {
       step_set<T> const points{x.view(), q.view(), sums.view()};
@@ -411,6 +423,7 @@ namespace nearfield::detail
     else
     {
       sorted_columns<T> const y(threads, leaves.source_order, sources.x);
+      y.move(leaves.source_moves);
       run(leaves, {x.view(), {}, sums.view()}, {y.view(), q.view(), {}});
     }
     sums.copy_to(targets.out);

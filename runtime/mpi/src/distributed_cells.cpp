@@ -8,6 +8,7 @@
 
 #include "tree/src/cell_sort.hpp"
 #include "tree/src/instantiate.hpp"
+#include "tree/src/reduce.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -28,31 +29,35 @@ namespace nearfield::starpu_mpi
     template <class T, int Dim>
     cell_grid<T, Dim>
     agree_on_grid(ranks const& all, strided<T const, Dim> const& points, T cutoff,
-                  std::type_identity_t<std::array<T, Dim>> const& period,
+                  std::type_identity_t<cell_list_options<T, Dim>> options,
                   std::type_identity_t<std::array<std::vector<axis_piece>, Dim>>& pieces)
     {
-      cell_list_options<T, Dim> options{.period = period};
       options.cells_per_cutoff.fill(1);
-      point_bounds<T, Dim> bounds;
-      bounds.lower.fill(std::numeric_limits<T>::infinity());
-      bounds.upper.fill(-std::numeric_limits<T>::infinity());
+      reduced_points<T, Dim> inside;
+      points_along<Dim>& bounds = inside.bounds;
       all.attempt(
           [&]
           {
             require_columns(points, "points");
             check_cell_options(cutoff, options);
-            extend_bounds<T, Dim>(bounds, points, period, "points");
+            reduce_points(threads_or_here(nullptr), frame_of(options), points, "points", inside);
           });
-      bounds = {all.least(bounds.lower), all.greatest(bounds.upper)};
+      if (points.size() == 0)
+      {
+        bounds.lower.fill(std::numeric_limits<double>::infinity());
+        bounds.upper.fill(-std::numeric_limits<double>::infinity());
+      }
+      bounds = {all.least(bounds.lower), all.greatest(bounds.upper), all.greatest(bounds.largest),
+                all.greatest(double(bounds.moved)) > 0};
       if (bounds.lower[0] > bounds.upper[0]) bounds = {}; // no points at all
       cell_grid<T, Dim> grid;
-      all.attempt([&] { grid = make_cell_grid(bounds.lower, bounds.upper, cutoff, options); });
+      all.attempt([&] { grid = make_cell_grid(bounds, cutoff, options); });
       for (int a = 0; a < Dim; ++a)
       {
         if (!has_wide_cells(grid, options, a)) continue;
         detail::axis_of_ranks const axis(
             all, threads_or_here(nullptr),
-            detail::bits_of_axis<T, Dim>(all, std::span(&points, 1), a), crowd_of_cell);
+            detail::bits_of_axis<T, Dim>(all, std::span(&inside.x, 1), a), crowd_of_cell);
         leave_gaps_out(
             grid, options, a, axis.spacing(), [&](double length) { return axis.gaps(length); },
             pieces[a]);
@@ -86,7 +91,7 @@ namespace nearfield::starpu_mpi
   {
     ranks const all(communicator);
     lattice<T, Dim> const cells(
-        agree_on_grid(all, points, static_cast<T>(cutoff), options.period, parts_.pieces));
+        agree_on_grid(all, points, static_cast<T>(cutoff), options.of_lists(), parts_.pieces));
     parts_.communicator = communicator;
     parts_.options = options;
     parts_.grid = cells.grid;
@@ -154,11 +159,9 @@ namespace nearfield::starpu_mpi
             of_halo[a] = first_own[a] + n_points();
           }
           using view = soa<T const, Dim>;
-          cell_list_options<T, Dim> const of_list{.cells_per_cutoff = options.cells_per_cutoff,
-                                                  .period = options.period};
-          parts_.own.emplace(view(first_own, n_points()), cutoff, of_list);
+          parts_.own.emplace(view(first_own, n_points()), cutoff, options.of_lists());
           parts_.border.emplace(view(of_border, border.size()),
-                                view(of_halo, arrived.values.size()), cutoff, of_list);
+                                view(of_halo, arrived.values.size()), cutoff, options.of_lists());
         });
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tree/src/keys.hpp"
+#include "tree/src/reduce.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/cell_grid.hpp>
@@ -10,7 +11,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,8 +45,9 @@ namespace nearfield::starpu_mpi::detail
     {
       for (std::size_t i = begin; i < end; ++i)
       {
+        auto const x = grid.frame.reduce(point_at(points, i)).at;
         std::array<std::uint32_t, Dim> at;
-        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, points[a][i]);
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, x);
         keys[i] = key(at);
       }
     }
@@ -60,11 +61,11 @@ namespace nearfield::starpu_mpi::detail
     halo_search(lattice<T, Dim> const& cells, std::span<std::uint64_t const> cuts, int rank)
         : cells_(cells), cuts_(cuts), rank_(rank)
     {
-      // a pair that is found may be further apart by rounding: see make_cell_grid()
-      constexpr double eps = std::numeric_limits<T>::epsilon();
-      double reach = double(cells.grid.cutoff) * (1 + 8 * eps);
+      // a pair that is found may be further apart by rounding, and places are rounded
+      auto const& grid = cells.grid;
+      double reach = grid.cutoff;
       for (int a = 0; a < Dim; ++a)
-        reach += eps * double(cells.grid.period[a]) + 0x1p-30 / cells.grid.inverse_width[a];
+        reach += grid.farthest[a] - double(grid.cutoff) + 0x1p-30 / grid.inverse_width[a];
       reach2_ = reach * reach;
     }
 
@@ -77,6 +78,7 @@ namespace nearfield::starpu_mpi::detail
       {
         while (last < keys.size() && keys[last] == keys[first]) ++last;
         auto const at = decode<Dim>(keys[first], cells_.layout);
+        // with one cell per cutoff, an axis that reaches further has one cell
         std::array<int, Dim> step;
         step.fill(-1);
         for (bool more = true; more;)
@@ -104,8 +106,7 @@ namespace nearfield::starpu_mpi::detail
       {
         std::uint32_t const last = grid.cells[a] - 1;
         bool const leaves = step[a] < 0 ? at[a] == 0 : step[a] > 0 && at[a] == last;
-        if (step[a] != 0 && (grid.reach[a] == 0 || (leaves && grid.axes[a] == grid_axis::open)))
-          return rank_;
+        if (step[a] != 0 && (grid.reach[a] == 0 || (leaves && !grid.wraps[a]))) return rank_;
         at[a] = !leaves ? at[a] + static_cast<std::uint32_t>(step[a]) : step[a] < 0 ? last : 0;
       }
       std::uint64_t const key = cells_.key(at);
@@ -119,13 +120,14 @@ namespace nearfield::starpu_mpi::detail
                  soa<T const, Dim> const& points, std::size_t p) const
     {
       auto const& grid = cells_.grid;
-      double distance2 = 0;
+      auto const x = grid.frame.reduce(point_at<T, Dim>(points, p)).at;
+      double distance2 = 0; // or less, where normals are not orthogonal to each other
       for (int a = 0; a < Dim; ++a)
       {
         if (step[a] == 0) continue;
-        double const place = grid.place(a, points[a][p]) - at[a];
+        double const place = grid.place(a, grid.along(a, x)) - at[a];
         double const gap = std::max(0., step[a] < 0 ? place : 1 - place) / grid.inverse_width[a];
-        distance2 += gap * gap;
+        distance2 = grid.frame.is_aligned ? distance2 + gap * gap : std::max(distance2, gap * gap);
       }
       return distance2 <= reach2_;
     }

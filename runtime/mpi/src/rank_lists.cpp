@@ -1,6 +1,7 @@
 #include <nearfield/core/parallel.hpp>
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
+#include "search/src/pair_columns.hpp"
 #include "tree/src/instantiate.hpp"
 #include "tree/src/sort.hpp"
 
@@ -19,23 +20,32 @@ namespace nearfield::starpu_mpi::detail
   {
     using namespace nearfield::detail;
 
-    /// Calls f(to, from) with the columns of r2 and displacements that `from` has.
-    template <class T, int Dim, class F>
-    void for_each_value_column(pair_geometry<T, Dim>& to, pair_geometry<T, Dim> const& from,
-                               F const& f)
+    /// Calls f(columns...) for each column that any of the lists has, and the same of the others.
+    template <class F, class... Lists>
+    void for_each_value_column(F const& f, Lists&... lists)
     {
-      if (!from.r2.empty()) f(to.r2, from.r2);
-      for (int a = 0; a < Dim; ++a)
-        if (!from.displacements[a].empty()) f(to.displacements[a], from.displacements[a]);
+      for_each_of(
+          [&](auto&... columns)
+          {
+            if ((!columns.empty() || ...)) f(columns...);
+          },
+          lists...);
     }
 
-    template <class V>
-    void append_column(page_array<V>& to, page_array<V> const& from)
+    template <class T, int Dim>
+    image_counters<Dim> image_at(pair_geometry<T, Dim> const& list, std::uint64_t pair)
+    {
+      image_counters<Dim> image;
+      for (int a = 0; a < Dim; ++a) image[a] = list.images[a][pair];
+      return image;
+    }
+
+    constexpr auto append_column = [](auto& to, auto const& from)
     {
       std::size_t const n = to.size();
       to.resize(n + from.size());
       std::ranges::copy(from, to.begin() + n);
-    }
+    };
   }
 
   template <class T, int Dim>
@@ -50,14 +60,21 @@ namespace nearfield::starpu_mpi::detail
       if (which == pairs::half && numbers[j] < numbers[i]) continue;
       border.i[kept] = i;
       border.j[kept] = j;
-      for_each_value_column(border, border, [&](page_array<T>& to, page_array<T> const& from)
-                            { to[kept] = from[p]; });
+      for_each_value_column([&](auto& column) { column[kept] = column[p]; }, border);
       ++kept;
     }
     border.i.resize(kept);
     border.j.resize(kept);
-    for_each_value_column(border, border,
-                          [&](page_array<T>& to, page_array<T> const&) { to.resize(kept); });
+    for_each_value_column([&](auto& column) { column.resize(kept); }, border);
+  }
+
+  template <class T, int Dim>
+  void pack_images(coo<T, Dim>& list)
+  {
+    list.packed_images.resize(list.size());
+    for (std::size_t p = 0; p < list.size(); ++p)
+      list.packed_images[p] = packed_image(image_at(list, p));
+    list.images = {};
   }
 
   template <class T, int Dim>
@@ -65,7 +82,7 @@ namespace nearfield::starpu_mpi::detail
   {
     append_column(list.i, border.i);
     append_column(list.j, border.j);
-    for_each_value_column(list, border, append_column<T>);
+    for_each_value_column(append_column, list, border);
   }
 
   template <class T, int Dim>
@@ -102,10 +119,7 @@ namespace nearfield::starpu_mpi::detail
         }
       };
       fill(all.columns, rows.columns, border.j);
-      if (!border.r2.empty()) fill(all.r2, rows.r2, border.r2);
-      for (int a = 0; a < Dim; ++a)
-        if (!border.displacements[a].empty())
-          fill(all.displacements[a], rows.displacements[a], border.displacements[a]);
+      for_each_value_column(fill, all, rows, border);
       rows = std::move(all);
     }
     if (!sorted || rows.size() == 0) return;
@@ -134,40 +148,52 @@ namespace nearfield::starpu_mpi::detail
     std::vector<index_type> order(rows.size());
     std::iota(order.begin(), order.end(), index_type(0));
     std::ranges::sort(order, {}, [&](index_type r) { return numbers[r]; });
-    // a row ascends: those with a larger number are its end
-    auto const begin_of = [&](index_type r)
+    auto const number_of = [&](index_type j)
     {
-      if (which == pairs::full) return rows.offsets[r];
-      auto const row = rows.row(r);
-      auto const later =
-          std::ranges::upper_bound(row, numbers[r], {}, [&](index_type j) { return numbers[j]; });
-      return rows.offsets[r] + static_cast<std::uint64_t>(later - row.begin());
+      return numbers[j];
+    };
+    // calls f(r, begin, end) with the pairs [begin, end) of each row r
+    auto const for_each_range = [&](auto const& f)
+    {
+      for (index_type const r : order)
+      {
+        auto const row = rows.row(r);
+        std::uint64_t begin = rows.offsets[r];
+        if (which == pairs::half) // those with a larger number are the end of a row
+        {
+          auto const own = std::ranges::equal_range(row, numbers[r], {}, number_of);
+          begin += static_cast<std::uint64_t>(own.begin() - row.begin());
+          for (std::size_t left = own.size(); left > 0; --left, ++begin)
+            if (is_positive(image_at(rows, begin))) f(r, begin, begin + 1);
+        }
+        f(r, begin, rows.offsets[r + 1]);
+      }
     };
     std::uint64_t n = 0;
-    for (index_type const r : order) n += rows.offsets[r + 1] - begin_of(r);
+    for_each_range([&](index_type, std::uint64_t begin, std::uint64_t end) { n += end - begin; });
     coo<T, Dim> list;
     list.i.resize(n);
     list.j.resize(n);
-    for_each_value_column(list, rows,
-                          [&](page_array<T>& to, page_array<T> const&) { to.resize(n); });
+    for_each_value_column([&](auto& to, auto const&) { to.resize(n); }, list, rows);
     std::uint64_t at = 0;
-    for (index_type const r : order)
-    {
-      std::uint64_t const begin = begin_of(r), end = rows.offsets[r + 1];
-      auto const copy = [&](auto& to, auto const& from)
-      {
-        std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
-      };
-      std::fill_n(list.i.begin() + at, end - begin, r);
-      copy(list.j, rows.columns);
-      for_each_value_column(list, rows, copy);
-      at += end - begin;
-    }
+    for_each_range(
+        [&](index_type r, std::uint64_t begin, std::uint64_t end)
+        {
+          auto const copy = [&](auto& to, auto const& from)
+          {
+            std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
+          };
+          std::fill_n(list.i.begin() + at, end - begin, r);
+          copy(list.j, rows.columns);
+          for_each_value_column(copy, list, rows);
+          at += end - begin;
+        });
     return list;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void keep_own_pairs(distributed_cells<T, Dim> const&, pairs, coo<T, Dim>&);             \
+  template void pack_images(coo<T, Dim>&);                                                         \
   template void append(coo<T, Dim>&, coo<T, Dim> const&);                                          \
   template void add_to_rows(executor*, distributed_cells<T, Dim> const&, bool, coo<T, Dim> const&, \
                             csr<T, Dim>&);                                                         \

@@ -16,8 +16,7 @@ namespace nearfield::starpu_mpi::detail
     std::array<T const*, Dim> own;
     for (int a = 0; a < Dim; ++a) own[a] = known[a];
     device_columns<T, Dim> const x(soa<T const, Dim>(own, cells.n_points()), where.stream);
-    auto const& [period, cells_per_cutoff, first_number] = cells.options();
-    cuda_cell_list<T, Dim> list(where, x.view(), cells.own().cutoff(), {cells_per_cutoff, period});
+    cuda_cell_list<T, Dim> list(where, x.view(), cells.own().cutoff(), cells.options().of_lists());
     found = nearfield::radius_search(where, list, what).to_host();
   }
 

@@ -112,7 +112,7 @@ namespace nearfield::detail
   bool needs_shifts(cells_on_gpu<T, Dim> const& cells, Options const& what)
   {
     return cells.images().moves() &&
-           (what.distances || what.displacements || what.images != image_columns::none);
+           (what.distances || what.displacements || has_images(what));
   }
 
   /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
@@ -154,8 +154,8 @@ namespace nearfield::detail
     std::uint32_t is_too_large = 0;
     if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
     if (is_too_large != 0)
-      throw error("radius_search: the image of a pair does not fit into 10 bits; ask for "
-                  "image_columns::counters");
+      throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
+                  "hold -512 to 511; ask for image_columns::counters");
   }
 
   template <class T, int Dim>
@@ -287,9 +287,7 @@ namespace nearfield::detail
     }
     masks.heads = {};
     masks.masks = {};
-    if (!what.sorted && !what.distances && !what.displacements &&
-        what.images == image_columns::none)
-      return result;
+    if (!what.sorted && !what.distances && !what.displacements && !has_images(what)) return result;
 
     device_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
     columns.i = i.data();

@@ -146,6 +146,8 @@ namespace nearfield
     result.n_leaves = &tables.report.data()->lists.usable;
     result.target_order = target_order();
     result.source_order = source_order();
+    result.target_moves = tree_->moves()[0];
+    result.source_moves = tree_->moves()[1];
     result.one_set = has_one_set();
     result.stream = stream();
     tree_->limit(result);
@@ -171,7 +173,9 @@ namespace nearfield
     parts.root = root();
     parts.period = tree_->options().period;
     parts.pieces = tree_->pieces();
-    parts.shifts = detail::shifts_of(parts.period);
+    parts.shifts.resize(tree_->shifts().size());
+    detail::device_copy(parts.shifts.data(), tree_->shifts().data(), tree_->shifts().size_bytes(),
+                        stream());
     parts.order = order();
     parts.depth = depth();
     parts.one_set = has_one_set();
@@ -187,6 +191,16 @@ namespace nearfield
       parts.source_offsets = copy(source_offsets());
       parts.source_order = copy(source_order());
     }
+    auto const moves_of =
+        [&](std::array<double, 3> const* moves, detail::page_vector<index_type> const& order)
+    {
+      std::vector<std::array<double, 3>> of_index(moves ? order.size() : 0), sorted;
+      detail::device_copy(of_index.data(), moves, of_index.size() * sizeof(*moves), stream());
+      for (std::size_t p = 0; p < of_index.size(); ++p) sorted.push_back(of_index[order[p]]);
+      return sorted;
+    };
+    parts.target_moves = moves_of(tree_->moves()[0], parts.target_order);
+    parts.source_moves = moves_of(tree_->moves()[1], parts.source_order);
     return tree<Dim>(std::move(parts));
   }
 

@@ -40,7 +40,7 @@ namespace nearfield::detail
       {
         std::vector<std::array<double, 3>> shifts;
         std::vector<image_counters<Dim>> images;
-        make_images(grid, numbers, shifts, images);
+        make_images(grid.frame, numbers, shifts, images);
         std::vector<image_move> moves(shifts.size());
         std::vector<std::array<T, Dim>> rounded(shifts.size());
         for (std::size_t s = 0; s < shifts.size(); ++s)

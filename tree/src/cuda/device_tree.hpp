@@ -91,6 +91,8 @@ namespace nearfield::detail
     [[nodiscard]] virtual bool one_set() const = 0;
     /// Of the lists, in device memory; none without periods.
     [[nodiscard]] virtual std::span<std::array<double, 3> const> shifts() const = 0;
+    /// As device_leaves::target_moves, and source_moves.
+    [[nodiscard]] virtual std::array<std::array<double, 3> const*, 2> moves() const = 0;
     [[nodiscard]] virtual bool is_known() const = 0;
     /// Sets what the host knows of the numbers of leaves.
     virtual void limit(device_leaves& leaves) const = 0;

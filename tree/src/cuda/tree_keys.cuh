@@ -292,11 +292,75 @@ namespace nearfield::detail
         [&](int d, double length) { return axes[d].gaps(length); }, cut.root, cut.pieces);
   }
 
+  /// Columns of places along the normals of a box, and what brings points into it. A point that is too far away has no
+  /// place.
+  template <class T, int Dim>
+  __global__ void
+  place_points(__grid_constant__ cell_frame<Dim> const frame, device_points<T, Dim> const points,
+               std::array<double, Dim> const last, double* places, std::array<double, 3>* moves)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    std::array<T, Dim> x;
+    for (int a = 0; a < Dim; ++a) x[a] = points.x[a][i];
+    auto const point = frame.reduce(x);
+    std::array<double, Dim> at;
+    for (int a = 0; a < Dim; ++a) at[a] = static_cast<double>(point.at[a]);
+    for (int a = 0; a < Dim; ++a)
+    {
+      double place = frame.is_aligned && !frame.periodic[a] ? at[a] : frame.along(a, at);
+      if (frame.periodic[a]) place = !(place > 0) ? 0 : place < last[a] ? place : last[a];
+      places[a * std::size_t(points.n) + i] =
+          point.fits ? place : std::numeric_limits<double>::quiet_NaN();
+    }
+    auto const shift = frame.shift(point.image);
+    for (int a = 0; a < 3; ++a) moves[i][a] = a < Dim ? 0 - shift[a] : 0;
+  }
+
+  template <int Dim>
+  template <class T>
+  device_positions<double, Dim> tree_on_gpu<Dim>::place(device_positions<T, Dim> const& points)
+  {
+    std::array<double, Dim> last;
+    for (int a = 0; a < Dim; ++a) last[a] = std::nextafter(frame_.thickness[a], 0.);
+    std::array<strided<T const, Dim> const*, 2> const sets{&points.targets, &points.sources};
+    std::array<strided<double const, Dim>, 2> placed;
+    for (int s = 0; s < 2; ++s)
+    {
+      std::size_t const n = sets[s]->size();
+      fit(places_[s], Dim * n, stream_, "build_tree: places");
+      fit(moves_[s], n, stream_, "build_tree: places");
+      if (n > 0)
+        place_points<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
+            frame_, device_points<T, Dim>(*sets[s]), last, places_[s].data(), moves_[s].data());
+      check_cuda(cudaGetLastError(), "build_tree: place_points");
+      std::array<double const*, Dim> columns;
+      for (int a = 0; a < Dim; ++a) columns[a] = places_[s].data() + a * n;
+      placed[s] = soa<double const, Dim>(columns, n);
+    }
+    return {placed[0], placed[1], points.one_set};
+  }
+
   template <int Dim>
   template <class T>
   void tree_on_gpu<Dim>::build_points(device_positions<T, Dim> const& points)
   {
-    check_positions(points, options_);
+    check_positions(points, given_);
+    auto const complain = [&]
+    {
+      throw_error_of_host(points, given_, stream_);
+    };
+    if (has_cell())
+      build_placed(place(points), complain);
+    else
+      build_placed(points, complain);
+  }
+
+  template <int Dim>
+  template <class T>
+  void tree_on_gpu<Dim>::build_placed(device_positions<T, Dim> const& points,
+                                      std::function<void()> const& complain)
+  {
     tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
     tables.n_targets = points.targets.size();
@@ -310,7 +374,7 @@ namespace nearfield::detail
       find_heads(sorted, tables);
       make_tables(sorted, points.one_set, tables);
       if (is_cut) break;
-      if (built_->invalid != 0) throw_error_of_host(points, options_, stream_);
+      if (built_->invalid != 0) complain();
       if (!cut_gaps_of(points, tables, cut)) break;
     }
     pieces_ = std::move(cut.pieces);
@@ -325,17 +389,28 @@ namespace nearfield::detail
   template <class T>
   void tree_on_gpu<Dim>::enqueue_points(device_positions<T, Dim> const& points)
   {
-    check_positions(points, options_);
+    check_positions(points, given_);
     if (points.one_set != one_set_ || points.targets.size() != tables_.n_targets ||
         points.sources.size() != tables_.n_sources)
       throw error("cuda_tree::enqueue: found other numbers of points than the tree was built for; "
                   "call rebuild()");
     if (points.targets.size() + points.sources.size() == 0) return;
-    complain_ = [points, options = options_, stream = stream_]
+    complain_ = [points, options = given_, stream = stream_]
     {
       throw_error_of_host(points, options, stream);
     };
     is_whole_ = is_known_ = false;
+    if (has_cell())
+      enqueue_placed(place(points));
+    else
+      enqueue_placed(points);
+    is_whole_ = true;
+  }
+
+  template <int Dim>
+  template <class T>
+  void tree_on_gpu<Dim>::enqueue_placed(device_positions<T, Dim> const& points)
+  {
     pieces_ = {};
     device_clear(tables_.report.data(), sizeof(tree_report<Dim>), stream_);
     sets sorted;
@@ -344,6 +419,5 @@ namespace nearfield::detail
     make_leaves(sorted, one_set_, tables_);
     make_lists(one_set_, tables_);
     report(tables_, enqueued_);
-    is_whole_ = true;
   }
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 /// \file
 /// A tree in device memory. The kernels of a build learn the numbers of leaves, neighbours and ranges from each other,
@@ -46,10 +47,18 @@ namespace nearfield::detail
   {
   public:
     tree_on_gpu(cuda_stream stream, tree_options<Dim> const& options)
-        : stream_((check(options), stream)), options_(options), built_("build_tree: pinned memory"),
+        : stream_((check(options), stream)), given_(options), options_(options),
+          frame_(options.cell), built_("build_tree: pinned memory"),
           enqueued_("build_tree: pinned memory")
     {
-      auto const shifts = shifts_of(options.period);
+      auto shifts = shifts_of(options.period);
+      if (has_cell())
+      {
+        options_.cell = {};
+        options_.period = frame_.thickness;
+        std::vector<image_counters<Dim>> images;
+        make_images(frame_, image_numbers<Dim>::of_trees(), shifts, images);
+      }
       if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
     }
 
@@ -76,6 +85,10 @@ namespace nearfield::detail
     {
       return {shifts_.data(), shifts_.size()};
     }
+    [[nodiscard]] std::array<std::array<double, 3> const*, 2> moves() const override
+    {
+      return {moves_[0].data(), moves_[one_set_ ? 0 : 1].data()};
+    }
     [[nodiscard]] bool is_known() const override { return is_known_; }
     void limit(device_leaves& leaves) const override;
 
@@ -95,6 +108,16 @@ namespace nearfield::detail
     }
 
     using sets = std::array<sorted_keys, 2>; ///< targets, sources
+
+    [[nodiscard]] bool has_cell() const { return given_.cell.periodic != std::array<bool, Dim>(); }
+    /// Where points are along the normals of the box, and what brings them into it.
+    template <class T>
+    device_positions<double, Dim> place(device_positions<T, Dim> const& points);
+    template <class T>
+    void build_placed(device_positions<T, Dim> const& points,
+                      std::function<void()> const& complain);
+    template <class T>
+    void enqueue_placed(device_positions<T, Dim> const& points);
 
     /// A root without the gaps that are left out.
     struct cut_root
@@ -124,8 +147,13 @@ namespace nearfield::detail
     void learn(tree_report<Dim> const& told);
 
     cuda_stream stream_;
-    tree_options<Dim> options_;
+    tree_options<Dim> given_;
+    tree_options<Dim> options_; ///< of a tree of places
+    cell_frame<Dim> frame_;
     device_array<std::array<double, 3>> shifts_;
+    /// of targets and sources in a box; empty without
+    std::array<device_array<double>, 2> places_;
+    std::array<device_array<std::array<double, 3>>, 2> moves_;
     cube<Dim> root_;
     tree_pieces<Dim> pieces_;
     bool one_set_ = true;

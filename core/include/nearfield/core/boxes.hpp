@@ -161,6 +161,9 @@ namespace nearfield
       interaction_list half;
       std::span<index_type const> target_order; ///< position in the tree -> the caller's index
       std::span<index_type const> source_order; ///< the same for the sources
+      /// length^1, added to the targets at each position to bring them into the box; empty if all are in it
+      std::span<std::array<double, 3> const> target_moves;
+      std::span<std::array<double, 3> const> source_moves; ///< the same for the sources
     };
 
     /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
@@ -184,7 +187,10 @@ namespace nearfield
       index_type most_leaves = 0; ///< not less than *n_leaves
       std::span<index_type const> target_order; ///< position -> index of the target
       std::span<index_type const> source_order; ///< the same for the sources
-      bool one_set = true;                      ///< targets and sources are the same points
+      /// length^1, added to each target, by index, to bring it into the box; null: nothing is
+      std::array<double, 3> const* target_moves = nullptr;
+      std::array<double, 3> const* source_moves = nullptr; ///< the same for the sources
+      bool one_set = true; ///< targets and sources are the same points
       /// [k]: the number of leaves with 2^k to 2^(k + 1) - 1 targets; none if the host does not know
       std::optional<std::array<index_type, 32>> leaves_of_size;
       cuda_stream stream = nullptr; ///< that the leaves are made in

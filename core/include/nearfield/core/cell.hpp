@@ -171,7 +171,7 @@ namespace nearfield
         for (int a = 0; a < Dim; ++a) image[a] = static_cast<std::int32_t>(wide[a]);
         return image;
       }
-      [[nodiscard]] row shift(image_counters<Dim> const& image) const
+      [[nodiscard]] NEARFIELD_FN row shift(image_counters<Dim> const& image) const
       {
         row wide{};
         for (int a = 0; a < Dim; ++a) wide[a] = image[a];

@@ -6,6 +6,7 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -24,6 +25,11 @@ namespace nearfield
     template <class T>
     NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
                                      any_columns<T const> const& from, any_columns<T> const& to);
+    /// columns[c][i] += moves[order[i]][c] for i < n, computed in double; for float and double.
+    template <class T>
+    NEARFIELD_API void device_move(cuda_stream stream, index_type const* order, std::size_t n,
+                                   std::array<double, 3> const* moves,
+                                   any_columns<T> const& columns);
     /// Rows from `row` on, up to that of the next run: row r comes from place + (r - row).
     struct row_run
     {

@@ -208,6 +208,11 @@ namespace nearfield
           of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
       leaves.target_order = of.target_order();
       leaves.source_order = of.source_order();
+      if constexpr (requires { of.target_moves(); })
+      {
+        leaves.target_moves = of.target_moves();
+        leaves.source_moves = of.source_moves();
+      }
       return leaves;
     }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/search/rows.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// \file
@@ -19,13 +22,38 @@ namespace nearfield::detail
                               : row_content::indices;
   }
 
+  template <class Options>
+  bool has_images(Options const& what)
+  {
+    return what.images != image_columns::none;
+  }
+
   /// The bytes of r2, x_i - x_j and the image of a pair.
   template <class T, int Dim, class Options>
   std::uint64_t geometry_bytes(Options const& what)
   {
+    std::uint64_t const image = what.images == image_columns::counters ? Dim
+                                : what.images == image_columns::packed ? 1
+                                                                       : 0;
     return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0) +
-           (what.images == image_columns::counters ? Dim * sizeof(std::int32_t) : 0) +
-           (what.images == image_columns::packed ? sizeof(std::uint32_t) : 0);
+           image * sizeof(std::int32_t);
+  }
+
+  /// S in 10 bits an axis. Throws nearfield::error if they are too few.
+  template <std::size_t Dim>
+  std::uint32_t packed_image(std::array<std::int32_t, Dim> const& image)
+  {
+    std::uint32_t packed = 0;
+    for (std::size_t a = 0; a < Dim; ++a)
+    {
+      std::uint32_t const above = static_cast<std::uint32_t>(image[a]) + 512u;
+      if (above >= 1024u)
+        throw error("radius_search: a pair is " + std::to_string(image[a]) +
+                    " vectors of the box apart along axis " + std::to_string(a) +
+                    ", and packed images hold -512 to 511; ask for image_columns::counters");
+      packed |= above << 10 * a;
+    }
+    return packed;
   }
 
   /// Throws nearfield::error if `bytes`, the size of a result of n_pairs pairs, exceeds max_bytes.

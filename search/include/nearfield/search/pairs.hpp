@@ -19,11 +19,16 @@
 /// * COO: by the position of i, then by the position of j;
 /// * CSR and table: row i belongs to point i; inside a row by the position of j;
 /// * `.sorted = true`: COO lexicographic (a half list as (smaller, larger) index); CSR rows ascending.
+///
+/// In a periodic box of few cells (fewer than 2 cells_per_cutoff + 1 along an axis), points may meet several images of a
+/// cell. The cells of a row then come axis by axis, axis 0 outermost: in each image of the box, from the last to the first,
+/// by ascending index. Inside a cell, j is by position. Sorted lists keep this order between the images of a j.
 
 namespace nearfield
 {
-  /// The pairs of one set of points. Half: every unordered pair once, at the point whose position comes
-  /// first. Full: both (i, j) and (j, i). Two sets have full lists only, with a row per query.
+  /// The pairs of one set of points, each of i, j and an image of j. Full: both (i, j) and (j, i). Half: one of the two, at
+  /// the point whose position comes first; of the images of i itself, those that the first S other than 0 adds to. Two sets
+  /// have full lists only, with a row per query.
   enum class pairs
   {
     half,
@@ -36,7 +41,7 @@ namespace nearfield
   {
     none,
     counters, ///< a column of 32-bit numbers for each axis
-    packed    ///< one column: S_a + 512 in 10 bits, those of axis 0 the lowest; an error if one does not fit
+    packed ///< one column: S_a + 512 in 10 bits, those of axis 0 the lowest; an error if one does not fit
   };
 
   /// No limit on the bytes of a result.
@@ -91,8 +96,8 @@ namespace nearfield
     std::uint64_t max_bytes = no_limit;
   };
 
-  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image), for every
-  /// pair, one after another on the calling thread, in the order of a COO list.
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image),
+  /// for every pair, one after another on the calling thread, in the order of a COO list.
   template <class F>
   struct visit
   {
@@ -115,15 +120,15 @@ namespace nearfield
       index_type i = 0;              ///< the index of the point
       std::span<index_type const> j; ///< the indices of its neighbours
       std::span<T const> r2;         ///< their squared distances, length^2
-      /// x_i - x_j on each axis, nearest image; empty unless asked for
+      /// x_i - x_j on each axis, of which j is in its image; empty unless asked for
       std::array<std::span<T const>, Dim> d;
     };
   }
 
   /// Calls f(row) for the row of every point: sums over a point's neighbours (a density, a force) need no list.
   /// row.i is the index of the point. row.j has the indices of its neighbours in the order of a CSR row, row.r2 their
-  /// squared distances and, if asked for, row.d[a] component a of x_i - x_j, nearest image: spans, valid during the
-  /// call.
+  /// squared distances and, if asked for, row.d[a] component a of x_i - x_j, of which j is in its image: spans, valid
+  /// during the call.
   ///
   ///     nearfield::radius_search(nearfield::simd, cells, nearfield::visit_rows{
   ///         [&](auto const& row) { for (double r2 : row.r2) density[row.i] += kernel(r2); }});

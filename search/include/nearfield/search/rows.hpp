@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 /// \file
@@ -24,6 +25,13 @@ namespace nearfield::detail
     displacements ///< and r2 and x_i - x_j
   };
 
+  /// Consecutive points of a row in the same image: a shift of the cell list.
+  struct image_run
+  {
+    index_type end; ///< of the last one, in the row
+    std::uint16_t shift;
+  };
+
   /// The points j within the cutoff of one point i, by position; valid only during the call that receives it.
   /// Each array has 16 readable values after `count`, so that a row can be copied in whole registers.
   template <class T, int Dim>
@@ -35,6 +43,8 @@ namespace nearfield::detail
     index_type const* j;
     T const* r2;
     T const* d[Dim];
+    std::span<image_run const>
+        images; ///< from the first point to the last one; empty unless asked for
   };
 
   template <class T, int Dim>
@@ -68,11 +78,11 @@ namespace nearfield::detail
   NEARFIELD_API std::uint64_t count_rows(isa where, search_job<T, Dim> const& job,
                                          index_type* per_point);
 
-  /// Calls row(sink, ...) for every target, also for those without neighbours, by position. Exceptions
-  /// from `row` pass through.
+  /// Calls row(sink, ...) for every target, also for those without neighbours, by position; with images, if they are
+  /// asked for. Exceptions from `row` pass through.
   template <class T, int Dim>
   NEARFIELD_API void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
-                                 row_function<T, Dim> row, void* sink);
+                                 row_function<T, Dim> row, void* sink, bool images = false);
 
   /// Throws nearfield::error for a half list of two sets.
   template <class T, int Dim>

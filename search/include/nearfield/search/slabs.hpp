@@ -55,7 +55,7 @@ namespace nearfield::detail
   private:
     void run(std::function<void(search_job<T, Dim> const&, std::size_t)> const& f) const;
     [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const;
-    void rows(row_content content, row_function<T, Dim> row, void* sink) const;
+    void rows(row_content content, row_function<T, Dim> row, void* sink, bool images = false) const;
     template <class F>
     void for_rows(std::size_t n, F const& f) const;
     void sort(csr<T, Dim>& list) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
@@ -71,6 +72,11 @@ namespace nearfield
     /// The length L of the periodic box [0, L) on each axis; 0 for an open axis. A leaf of level l is L / 2^l wide
     /// there, so leaves are cubes where all lengths are equal.
     std::array<double, Dim> period{};
+    /// Instead of a period, a box of any shape that points repeat in; they may lie outside it. Axis a is then the
+    /// distance from the face through the origin along its normal, in a cell of the same lattice with short vectors: the
+    /// tree has the thickness of that cell as its period, and root, leaf() and pieces() are along these axes, but along
+    /// the coordinates on open axes of a box that is not sheared.
+    nearfield::cell<Dim> cell{};
     /// For max_leaf_size = automatic, until the tree is built; null: those of leaf_costs().
     leaf_costs const* costs = nullptr;
   };
@@ -182,6 +188,18 @@ namespace nearfield
       return parts_.one_set ? parts_.target_order : parts_.source_order;
     }
 
+    /// What brought the targets into the box, by position: the point at position p is that of the caller plus
+    /// target_moves()[p]. Empty if all were inside.
+    [[nodiscard]] std::span<std::array<double, 3> const> target_moves() const&
+    {
+      return parts_.target_moves;
+    }
+    /// The same for the sources.
+    [[nodiscard]] std::span<std::array<double, 3> const> source_moves() const&
+    {
+      return parts_.one_set ? parts_.target_moves : parts_.source_moves;
+    }
+
     /// For each leaf with targets, the sources of its own box and of all leaves whose closed boxes touch it.
     /// Ranges ascend and hold no source twice; adjacent ones are merged. A leaf without targets has no ranges.
     ///
@@ -225,6 +243,8 @@ namespace nearfield
     void interactions() const&& = delete;      // give the tree a name
     void half_interactions() const&& = delete; // give the tree a name
     void pieces(int) const&& = delete;         // give the tree a name
+    void target_moves() const&& = delete;      // give the tree a name
+    void source_moves() const&& = delete;      // give the tree a name
     /// \endcond
 
     /// What build_tree fills in.
@@ -244,7 +264,9 @@ namespace nearfield
       detail::interaction_table full;                 ///< each leaf and all leaves that it meets
       detail::interaction_table half;            ///< each pair of leaves once; empty for two sets
       std::vector<std::array<double, 3>> shifts; ///< of both lists; empty without periods
-      std::uint64_t interaction_count = 0;       ///< as tree::interaction_count()
+      std::vector<std::array<double, 3>> target_moves; ///< as tree::target_moves()
+      std::vector<std::array<double, 3>> source_moves; ///< the same; empty for one set
+      std::uint64_t interaction_count = 0;             ///< as tree::interaction_count()
     };
     /// For build_tree(); checks nothing.
     explicit tree(parts&& from);
@@ -299,7 +321,8 @@ namespace nearfield
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a period that is
-  /// negative or not finite, a point outside a periodic box, a level outside
+  /// negative or not finite, a period beside a cell, vectors that span no cell, a point outside a box of periods, a level
+  /// outside
   /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
   template <detail::cpu_place Where, detail::tree_coordinates X>

@@ -46,9 +46,11 @@ namespace nearfield::starpu_mpi
   /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
   /// curve: its *own* points. Cells are those of a cell_list of all points, with one cell per cutoff. The
   /// ranges of ranks have about equal sums of the squares of numbers of points in cells, which is what a search costs.
-  /// A cell is never divided, and an axis with a period below 3 R or so is one cell long. Beside its own points a rank
-  /// has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also through
-  /// periodic borders.
+  /// A cell is never divided, and an axis along which the box is thinner than 2 R or so is one cell long. Beside its own
+  /// points a rank has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also
+  /// through periodic borders; in oblique boxes, closer along each normal.
+  ///
+  /// Points may lie outside the box, as in a cell_list.
   template <nearfield::detail::cell_real T, int Dim>
   class NEARFIELD_API distributed_cells
   {
@@ -59,12 +61,23 @@ namespace nearfield::starpu_mpi
     /// How points are distributed for a radius search; the same on all ranks.
     struct options_type
     {
-      /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
+      /// Short for .cell = cell<Dim>::of_lengths(period): the length L of the periodic box [0, L) along each axis; 0
+      /// for an open axis.
       std::array<T, Dim> period{};
+      /// A box of any shape that points repeat in; open by default.
+      nearfield::cell<Dim> cell{};
+      /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
+      bool closed = false;
       /// Cells per cutoff of the lists own() and border() on each axis, as in cell_list_options; 0: the default.
       std::array<int, Dim> cells_per_cutoff{};
       /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
       std::uint64_t first_number = 0;
+
+      /// Those of own() and border().
+      [[nodiscard]] cell_list_options<T, Dim> of_lists() const
+      {
+        return {cells_per_cutoff, period, cell, closed};
+      }
     };
 
     /// Collective: all ranks call it with the same cutoff (length^1) and options. Copies the points. Uses the
@@ -178,6 +191,9 @@ namespace nearfield::starpu_mpi::detail
   template <class T, int Dim>
   NEARFIELD_API void keep_own_pairs(distributed_cells<T, Dim> const& cells, pairs which,
                                     coo<T, Dim>& border);
+  /// Replaces the counters of images.
+  template <class T, int Dim>
+  NEARFIELD_API void pack_images(coo<T, Dim>& list);
   /// Appends `border` to a list.
   template <class T, int Dim>
   NEARFIELD_API void append(coo<T, Dim>& list, coo<T, Dim> const& border);
@@ -192,16 +208,21 @@ namespace nearfield::starpu_mpi::detail
 
   /// The pairs of this rank with the halo, which are few: a CPU finds them.
   template <class Where, class T, int Dim>
-  coo<T, Dim> border_pairs(Where const& where, distributed_cells<T, Dim> const& cells, pairs which,
-                           bool distances, bool displacements)
+  coo<T, Dim> border_pairs(Where const& where, distributed_cells<T, Dim> const& cells,
+                           to_coo const& what)
   {
-    to_coo const what{.which = pairs::full, .distances = distances, .displacements = displacements};
+    to_coo all = what;
+    all.which = pairs::full;
+    all.max_bytes = no_limit;
+    // those of pairs that stay fit, or it is an error
+    if (what.images == image_columns::packed) all.images = image_columns::counters;
     coo<T, Dim> list;
     if constexpr (std::same_as<Where, cuda_backend>)
-      list = nearfield::radius_search(simd, cells.border(), what);
+      list = nearfield::radius_search(simd, cells.border(), all);
     else
-      list = nearfield::radius_search(where, cells.border(), what);
-    keep_own_pairs(cells, which, list);
+      list = nearfield::radius_search(where, cells.border(), all);
+    keep_own_pairs(cells, what.which, list);
+    if (what.images == image_columns::packed) pack_images(list);
     return list;
   }
 
@@ -253,7 +274,7 @@ namespace nearfield::starpu_mpi
   {
     pair_counts counts;
     detail::search_own(where, cells, what, counts);
-    coo<T, Dim> const border = detail::border_pairs(where, cells, what.which, false, false);
+    coo<T, Dim> const border = detail::border_pairs(where, cells, to_coo{what.which});
     counts.total += border.size();
     if (what.per_point)
       for (index_type const i : border.i) ++counts.per_point[i];
@@ -266,17 +287,22 @@ namespace nearfield::starpu_mpi
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_coo const& what)
   {
     detail::check_limit(where, cells, what, 2, 0);
+    coo<T, Dim> list;
     if (what.sorted)
-      return detail::sorted_pairs(
-          cells, what.which,
-          radius_search(where, cells,
-                        to_csr{pairs::full, true, what.distances, what.displacements}));
+    {
+      // a half list has one of two opposite images of a point
+      bool const asks = what.images != image_columns::none || cells.grid().meets_images_of_cells();
+      to_csr const rows{pairs::full, true, what.distances, what.displacements,
+                        asks ? image_columns::counters : image_columns::none};
+      list = detail::sorted_pairs(cells, what.which, radius_search(where, cells, rows));
+      if (what.images == image_columns::packed) detail::pack_images(list);
+      if (what.images == image_columns::none) list.images = {};
+      return list;
+    }
     to_coo unlimited = what;
     unlimited.max_bytes = no_limit;
-    coo<T, Dim> list;
     detail::search_own(where, cells, unlimited, list);
-    detail::append(
-        list, detail::border_pairs(where, cells, what.which, what.distances, what.displacements));
+    detail::append(list, detail::border_pairs(where, cells, what));
     return list;
   }
 
@@ -292,16 +318,16 @@ namespace nearfield::starpu_mpi
     unsorted.max_bytes = no_limit;
     csr<T, Dim> rows;
     detail::search_own(where, cells, unsorted, rows);
-    coo<T, Dim> const border =
-        detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
+    coo<T, Dim> const border = detail::border_pairs(
+        where, cells, {what.which, false, what.distances, what.displacements, what.images});
     executor* threads = nullptr;
     if constexpr (detail::cpu_place<Where>) threads = nearfield::detail::threads_of(where);
     detail::add_to_rows(threads, cells, what.sorted, border, rows);
     return rows;
   }
 
-  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image), for every pair of this
-  /// rank, one after another on the calling thread.
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image), for every
+  /// pair of this rank, one after another on the calling thread.
   template <nearfield::detail::cpu_backend Where, class T, int Dim, class F>
   void radius_search(Where where, distributed_cells<T, Dim> const& cells, visit<F> what)
   {
