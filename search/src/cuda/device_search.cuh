@@ -111,8 +111,7 @@ namespace nearfield::detail
   template <class T, int Dim, class Options>
   bool needs_shifts(cells_on_gpu<T, Dim> const& cells, Options const& what)
   {
-    return cells.images().moves() &&
-           (what.distances || what.displacements || has_images(what));
+    return cells.images().moves() && (what.distances || what.displacements || has_images(what));
   }
 
   /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.

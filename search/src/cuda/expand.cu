@@ -249,7 +249,7 @@ namespace nearfield::detail
     }
 
     __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
-                                bool smaller_first, unsigned short* shifts, int n_images)
+                                bool smaller_first, unsigned short* shifts, int n_shifts)
     {
       for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
            p += gridDim.x * uint64_t(simple_threads))
@@ -258,7 +258,7 @@ namespace nearfield::detail
         bool const swap = smaller_first && b < a;
         keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
         if (swap && shifts && shifts[p] != 0) // the opposite one
-          shifts[p] = static_cast<unsigned short>(n_images - shifts[p]);
+          shifts[p] = static_cast<unsigned short>(n_shifts - shifts[p]);
       }
     }
 
@@ -306,10 +306,10 @@ namespace nearfield::detail
   }
 
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_images, cuda_stream stream)
+                     bool smaller_first, int n_shifts, cuda_stream stream)
   {
     keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
-        pairs.i, pairs.j, keys, n, smaller_first, pairs.shift, n_images);
+        pairs.i, pairs.j, keys, n, smaller_first, pairs.shift, n_shifts);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 

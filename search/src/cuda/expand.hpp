@@ -41,7 +41,7 @@ namespace nearfield::detail
   /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The image of a pair whose indices
   /// are swapped becomes the opposite one.
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_images, cuda_stream stream);
+                     bool smaller_first, int n_shifts, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
                      cuda_stream stream);
 
