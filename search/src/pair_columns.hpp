@@ -46,37 +46,44 @@ namespace nearfield::detail
     f(list.packed_images, others.packed_images...);
   }
 
-  /// Calls f(k, S) for each point k of a row; S = 0 if its images are not known.
+  /// Calls f(begin, end, S) for all points of a row, in order, those [begin, end) at once; S = 0 if their images are not
+  /// known.
   template <class T, int Dim, class F>
   void for_each_image(cell_view<T, Dim> const& cells, search_row<T, Dim> const& hits, F const& f)
   {
     index_type k = 0;
-    for (image_run const& run : hits.images)
+    for (image_run const* at = hits.images; at && k < hits.count; ++at)
     {
+      image_run const run = *at;
       image_counters<Dim> image{};
       if (!cells.images.empty()) image = cells.images[run.shift];
       if (!cells.target_images.empty())
         for (int a = 0; a < Dim; ++a) image[a] += cells.target_images[hits.i][a];
       if (cells.source_images.empty())
-        for (; k < run.end; ++k) f(k, image);
+      {
+        f(k, run.end, image);
+        k = run.end;
+      }
       for (; k < run.end; ++k)
       {
         image_counters<Dim> of_pair = image;
         for (int a = 0; a < Dim; ++a) of_pair[a] -= cells.source_images[hits.j[k]][a];
-        f(k, of_pair);
+        f(k, k + 1, of_pair);
       }
     }
-    for (; k < hits.count; ++k) f(k, image_counters<Dim>());
+    f(k, hits.count, image_counters<Dim>());
   }
 
+  /// Writes the same S to n places from `at` on.
   template <class T, int Dim>
-  void put_image(pair_geometry<T, Dim>& geometry, std::uint64_t at,
-                 std::type_identity_t<image_counters<Dim>> const& image)
+  void put_images(pair_geometry<T, Dim>& geometry, std::uint64_t at, index_type n,
+                  std::type_identity_t<image_counters<Dim>> const& image)
   {
+    if (n == 0) return;
     if (!geometry.packed_images.empty())
-      geometry.packed_images[at] = packed_image(image);
+      std::fill_n(geometry.packed_images.data() + at, n, packed_image(image));
     else if (!geometry.images[0].empty())
-      for (int a = 0; a < Dim; ++a) geometry.images[a][at] = image[a];
+      for (int a = 0; a < Dim; ++a) std::fill_n(geometry.images[a].data() + at, n, image[a]);
   }
 
   /// Writes the values of a row from place `at` on, in the order of the row.
@@ -88,9 +95,10 @@ namespace nearfield::detail
     for (int a = 0; a < Dim; ++a)
       if (!geometry.displacements[a].empty())
         std::copy_n(hits.d[a], hits.count, geometry.displacements[a].data() + at);
-    if (!hits.images.empty())
-      for_each_image(cells, hits, [&](index_type k, image_counters<Dim> const& image)
-                     { put_image(geometry, at + k, image); });
+    if (hits.images)
+      for_each_image(cells, hits,
+                     [&](index_type begin, index_type end, image_counters<Dim> const& image)
+                     { put_images(geometry, at + begin, end - begin, image); });
   }
 
   /// Sorts parts of a list by index, and the other columns with them.

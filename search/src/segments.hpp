@@ -23,14 +23,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
   public:
     NEARFIELD_FN segments(search_job<T, Dim> const& job, index_type box)
-        : is_half_(job.which == pairs::half), is_one_set_(job.cells->one_set)
+        : is_one_set_(job.cells->one_set)
     {
-      interaction_list const& list = is_half_ ? job.cells->half : job.cells->full;
-      auto const& own_at = is_half_ ? job.cells->half_own_at : job.cells->full_own_at;
+      bool const is_half = job.which == pairs::half;
+      interaction_list const& list = is_half ? job.cells->half : job.cells->full;
+      auto const& own_at = is_half ? job.cells->half_own_at : job.cells->full_own_at;
       at_ = list.ranges.data() + list.offsets[box];
       end_ = list.ranges.data() + list.offsets[box + 1];
       own_ = list.own[box];
       own_is_left_ = own_.begin < own_.end;
+      half_of_images_ = is_half ? own_.begin : ~index_type(0);
       own_at_ = at_;
       if (!own_at.empty())
         own_at_ += own_at.data()[box];
@@ -59,7 +61,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if (own_is_next())
         s = {own_.begin, own_.end, 0, is_one_set_};
       else if (at_ != end_)
-        s = {at_->begin, at_->end, at_->shift, is_half_ && at_->begin == own_.begin};
+        s = {at_->begin, at_->end, at_->shift, at_->begin == half_of_images_};
       else
         return false;
       return true;
@@ -77,7 +79,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     source_range const* own_at_; // the range after the own one
     source_range own_;
     bool own_is_left_;
-    bool is_half_;
+    index_type half_of_images_; // where images of the box begin, if half of their pairs count
     bool is_one_set_;
   };
 }

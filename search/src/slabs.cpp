@@ -138,15 +138,16 @@ namespace nearfield::detail
     {
       cell_view<T, Dim> const& cells;
       csr<T, Dim>& list;
+      bool only_indices;
 
       static void row(void* self, search_row<T, Dim> const& hits)
       {
-        auto& [cells, list] = *static_cast<row_writer*>(self);
-        std::uint64_t const at = list.offsets[hits.i];
-        std::copy_n(hits.j, hits.count, list.columns.data() + at);
-        put_geometry(cells, list, at, hits);
+        row_writer const& to = *static_cast<row_writer*>(self);
+        std::uint64_t const at = to.list.offsets[hits.i];
+        std::copy_n(hits.j, hits.count, to.list.columns.data() + at);
+        if (!to.only_indices) put_geometry<T, Dim>(to.cells, to.list, at, hits);
       }
-    } sink{cells_, result};
+    } sink{cells_, result, geometry_bytes<T, Dim>(what) == 0};
     rows(content_of(what), &row_writer::row, &sink, has_images(what));
     if (what.sorted) sort(result);
   }
@@ -175,9 +176,10 @@ namespace nearfield::detail
         upper_rows const& to = *static_cast<upper_rows*>(self);
         std::uint64_t at = to.list->offsets[hits.i];
         for_each_image(to.cells, hits,
-                       [&](index_type k, image_counters<Dim> const& image)
+                       [&](index_type begin, index_type end, image_counters<Dim> const& image)
                        {
-                         if (hits.j[k] > hits.i) put_pair(*to.list, at++, hits, k, image, false);
+                         for (index_type k = begin; k < end; ++k)
+                           if (hits.j[k] > hits.i) put_pair(*to.list, at++, hits, k, image, false);
                        });
       }
 
@@ -190,11 +192,14 @@ namespace nearfield::detail
       {
         upper_rows& to = *static_cast<upper_rows*>(self);
         for_each_image(to.cells, hits,
-                       [&](index_type k, image_counters<Dim> const& image)
+                       [&](index_type begin, index_type end, image_counters<Dim> const& image)
                        {
-                         bool const turned = hits.j[k] < hits.i;
-                         put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k, image,
-                                  turned);
+                         for (index_type k = begin; k < end; ++k)
+                         {
+                           bool const turned = hits.j[k] < hits.i;
+                           put_pair(*to.list, to.next[turned ? hits.j[k] : hits.i]++, hits, k,
+                                    image, turned);
+                         }
                        });
       }
 
@@ -210,7 +215,7 @@ namespace nearfield::detail
             list.displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
         if (turned)
           for (auto& counter : image) counter = -counter;
-        put_image(list, at, image);
+        put_images(list, at, 1, image);
       }
     };
   }

@@ -3,8 +3,6 @@
 #include "search_kernels.hpp"
 #include "segments.hpp"
 
-#include <span>
-
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The steps of a box, `Width` sources each, written to scratch.steps once for all of its targets. Segments
@@ -50,21 +48,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     [[nodiscard]] bool has_images() const { return images_ != nullptr; }
     void end_run(step_run const& run, int b, index_type n) const
     {
-      images_of(b)[&run - runs_] = {n, static_cast<std::uint16_t>(run.shift)};
+      images(b)[&run - runs_] = {n, static_cast<std::uint16_t>(run.shift)};
     }
-    [[nodiscard]] std::span<image_run const> images(int b) const
+    /// Null without images.
+    [[nodiscard]] image_run* images(int b) const
     {
-      if (!has_images()) return {};
-      return {images_of(b), size_};
+      return images_ + static_cast<std::size_t>(b) * images_stride_;
     }
 
   private:
     static constexpr index_type width = Width;
-
-    [[nodiscard]] image_run* images_of(int b) const
-    {
-      return images_ + static_cast<std::size_t>(b) * images_stride_;
-    }
 
     step_run* runs_;
     image_run* images_;

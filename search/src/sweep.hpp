@@ -220,8 +220,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, counts_only> const& result,
-                                 std::span<image_run const>)
+                                 found<L, Dim, B, counts_only> const& result, image_run const*)
     {
       index_type const n = result.total(b);
       total += n;
@@ -240,8 +239,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <int B, int Content>
     NEARFIELD_FN void operator()(index_type position, int b,
-                                 found<L, Dim, B, Content> const& result,
-                                 std::span<image_run const> images)
+                                 found<L, Dim, B, Content> const& result, image_run const* images)
     {
       search_row<T, Dim> r{
           position, order[position], result.total(b), result.indices(b), result.values(b, 0),

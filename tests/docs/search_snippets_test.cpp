@@ -33,7 +33,7 @@ namespace
     // [search]
     // [box]
 
-    nf::cell<3> const box{.vectors = {{{4, 0, 0}, {1, 3, 0}, {0, 0, 5}}}, .periodic = {true, true, false}};
+    nf::cell<3> const box{.vectors = {{{1, 0, 0}, {0.25, 1, 0}, {0, 0, 1}}}, .periodic = {true, true, false}};
     nf::cell_list const in_box{nf::soa{x, y, z}, cutoff, {.cell = box}};     // any shape, points anywhere
     nf::coo const with_images = nf::radius_search(nf::simd, in_box, nf::to_coo{.images = nf::image_columns::counters});
     // pair p: x_j + S_0 vectors[0] + S_1 vectors[1] is within the cutoff of x_i, with S_a = with_images.images[a][p]

@@ -40,13 +40,8 @@ namespace nearfield::test
     for (T const cutoff : {T(0), T(-1), infinity, std::numeric_limits<T>::quiet_NaN()})
       EXPECT_THAT([&] { build(cutoff); }, complains_of("cutoff"));
     cell_list_options<T, dim> periodic;
-    periodic.period[1] = T(0.75);
-    EXPECT_THAT([&] { build(T(0.5), periodic); }, complains_of("twice the cutoff"));
-    for (T& x : set.columns[1]) x *= T(0.5);
-    EXPECT_NO_THROW(build(T(0.1), periodic));
-    set.columns[1][777] = T(0.75);
-    EXPECT_THAT([&] { build(T(0.1), periodic); }, complains_of("point 777", "0.75"));
-    EXPECT_NO_THROW(build(T(0.1)));
+    periodic.period[1] = T(1e-6);
+    EXPECT_THAT([&] { build(T(0.1), periodic); }, complains_of("65535 images"));
     set.columns[dim - 1][345] = std::numeric_limits<T>::quiet_NaN();
     EXPECT_THAT([&] { build(T(0.1)); }, complains_of("point 345", "finite"));
     set.columns[0][12] = -infinity;

@@ -25,21 +25,10 @@ namespace nearfield::detail
     uint64_t row_origin[fills ? 32 : 1];
     uint32_t row_place[fills ? 32 : 1];
     uint32_t index[32];
+    unsigned short chunk_shift[32];
     uint32_t candidate_index[fills ? batch_candidates : 1];
     uint32_t words[keeps ? 32 * words_pitch : 1];
   };
-
-  __device__ inline uint32_t sum_before(uint32_t value, int lane)
-  {
-    uint32_t sum = value;
-#pragma unroll
-    for (int s = 1; s < 32; s *= 2)
-    {
-      uint32_t const before = __shfl_up_sync(all_lanes, sum, s);
-      if (lane >= s) sum += before;
-    }
-    return sum - value;
-  }
 
   /// Writes the places of the set bits of a word, combined with `place`, to [end - popc(bits), end).
   __device__ inline void stage_bits(uint32_t bits, uint32_t place, unsigned short* end)
@@ -72,11 +61,10 @@ namespace nearfield::detail
   /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
   /// of the lane's candidates.
   template <search_stage Stage, class T, int Dim>
-  __device__ __forceinline__ uint32_t test_batch(device_cell_view const& in,
-                                                 pair_definition<T, Dim> const& pair,
-                                                 search_item const& item,
-                                                 warp_scratch<Stage>& scratch, int n_slots,
-                                                 own_slots const& own, bool by_row, int lane)
+  __device__ __forceinline__ uint32_t
+  test_batch(device_cell_view const& in, pair_definition<T, Dim> const& pair,
+             search_item const& item, warp_scratch<Stage>& scratch, int n_slots,
+             own_slots const& own, candidate_chunks const& chunks, bool by_row, int lane)
   {
     int const n_words = (n_slots + 31) / 32;
     float const ambiguous = in.geometry.ambiguous;
@@ -96,11 +84,23 @@ namespace nearfield::detail
       else
         any = test_words<1>(candidates, scratch.points, item.count, ambiguous, masks);
       if (__any_sync(all_lanes, any))
+      {
+        uint32_t shifts[4] = {0, 0, 0, 0}; // of the lane's candidates
+        if (__any_sync(all_lanes, chunks.marks >> lane & 1 && scratch.chunk_shift[lane] != 0))
+          for_each_chunk(chunks, lane,
+                         [&](int begin, uint32_t, int c)
+                         {
+#pragma unroll
+                           for (int q = 0; q < 4; ++q)
+                             if (begin <= (first + q) * 32 + lane)
+                               shifts[q] = chunks.shift(scratch.chunk_shift, c);
+                         });
 #pragma unroll
         for (int q = 0; q < 4; ++q)
           if (q < n && (first + q) * 32 + lane < n_slots)
-            masks[q] = exact_word(pair, candidates[32 * q], scratch.points, scratch.index,
-                                  item.count, ambiguous, masks[q]);
+            masks[q] = exact_word(pair, candidates[32 * q], shifts[q], scratch.points,
+                                  scratch.index, item.count, ambiguous, masks[q]);
+      }
 #pragma unroll
       for (int q = 0; q < 4; ++q)
         if (q < n)
@@ -125,12 +125,12 @@ namespace nearfield::detail
   /// null if there is no room.
   __device__ inline mask_head* keep_masks(search_output const& out, mask_head* link,
                                           search_item const& points, uint32_t const* words,
-                                          int n_slots, candidate_chunks const& chunks, bool goes_on,
-                                          int lane)
+                                          unsigned short const* shifts, int n_slots,
+                                          candidate_chunks const& chunks, bool goes_on, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
-    uint64_t const wanted =
-        (n + 2 * chunks.count + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
+    int const before = chunks.count * chunk_words(out.keeps_shifts);
+    uint64_t const wanted = (n + before + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
     unsigned long long first = 0;
     if (lane == 0) first = atomicAdd(&out.counters->mask_words, wanted);
     first = __shfl_sync(all_lanes, first, 0);
@@ -144,12 +144,15 @@ namespace nearfield::detail
                points.begin};
     uint32_t* const masks = out.masks + first;
     if (lane < chunks.count)
+    {
       reinterpret_cast<uint2*>(masks)[lane] = make_uint2(chunks.begin, chunks.kept);
+      if (out.keeps_shifts) masks[2 * chunks.count + lane] = chunks.shift(shifts, lane);
+    }
     word_divider const row_of(n_words);
     for (int f = lane; f < n; f += 32)
     {
       int const row = row_of(f);
-      masks[2 * chunks.count + f] = words[row * words_pitch + f - row * n_words];
+      masks[before + f] = words[row * words_pitch + f - row * n_words];
     }
     return next;
   }
@@ -158,10 +161,21 @@ namespace nearfield::detail
   /// 32 words at a time, and these are copied out.
   __device__ inline void write_batch(search_output const& out,
                                      warp_scratch<search_stage::fill>& scratch, int n_points,
-                                     int n_slots, uint32_t found, uint32_t& row_done, int lane)
+                                     int n_slots, candidate_chunks const& chunks, uint32_t found,
+                                     uint32_t& row_done, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = n_points * n_words;
     auto* const staged = reinterpret_cast<unsigned short*>(scratch.candidates);
+    unsigned short* const shifts = staged + 32 * 32; // of candidates
+    static_assert(sizeof scratch.candidates >= (32 * 32 + batch_candidates) * sizeof *staged);
+    if (out.out_shift)
+      for_each_chunk(chunks, lane,
+                     [&](int first, uint32_t kept, int c)
+                     {
+                       if (kept >> lane & 1)
+                         shifts[first + __popc(kept & ((1u << lane) - 1))] =
+                             chunks.shift(scratch.chunk_shift, c);
+                     });
     // pair t of the batch goes to place row_place + t of its row
     scratch.row_place[lane] = row_done - sum_before(found, lane);
     row_done += found;
@@ -185,6 +199,7 @@ namespace nearfield::detail
         uint64_t const at = scratch.row_origin[i] + in_row;
         __stcs(out.out_j + at, scratch.candidate_index[pair & ((1 << slot_bits) - 1)]);
         if (out.out_i) __stcs(out.out_i + at, scratch.index[i]);
+        if (out.out_shift) __stcs(out.out_shift + at, shifts[pair & ((1 << slot_bits) - 1)]);
       }
       written += total;
       __syncwarp();

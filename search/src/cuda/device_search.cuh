@@ -6,7 +6,13 @@
 #include "scans.hpp"
 #include "trace.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/search/outputs.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
 
 /// \file
 /// The outputs of a search: each is a few steps around the search kernel.
@@ -40,41 +46,115 @@ namespace nearfield::detail
     }
   };
 
+  /// The columns that depend on the image of a pair; null: not asked for.
   template <class T, int Dim>
-  __global__ void geometry_kernel(pair_definition<T, Dim> pair, std::uint32_t const* i,
-                                  std::uint32_t const* j, std::uint64_t n, T* r2,
-                                  std::array<T*, Dim> displacements)
+  struct geometry_columns
+  {
+    T* r2;
+    std::array<T*, Dim> displacements;
+    std::array<std::int32_t*, Dim> images;
+    std::uint32_t* packed;
+    std::uint32_t* too_large; ///< becomes 1 if an image cannot be packed
+  };
+
+  /// What images are made of: counters by shift, and those of points by index; null where there are none.
+  template <int Dim>
+  struct image_parts
+  {
+    image_counters<Dim> const *of_shifts, *of_targets, *of_sources;
+
+    __device__ std::int32_t counter(int a, std::uint32_t i, std::uint32_t j,
+                                    std::uint32_t shift) const
+    {
+      std::int32_t sum = shift != 0 ? of_shifts[shift][a] : 0;
+      if (of_targets) sum += of_targets[i][a];
+      if (of_sources) sum -= of_sources[j][a];
+      return sum;
+    }
+  };
+
+  template <class T, int Dim>
+  __global__ void geometry_kernel(__grid_constant__ pair_definition<T, Dim> const pair,
+                                  __grid_constant__ image_parts<Dim> const images,
+                                  pair_columns const of, std::uint64_t n,
+                                  __grid_constant__ geometry_columns<T, Dim> const to)
   {
     std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
     for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
          p += stride)
     {
-      if (r2) __stcs(r2 + p, pair.distance_squared(i[p], j[p]));
-      if (displacements[0])
+      std::uint32_t const i = of.i[p], j = of.j[p], shift = of.shift ? of.shift[p] : 0;
+      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(i, j, shift));
+      if (to.displacements[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
-          __stcs(displacements[a] + p, pair.difference(a, i[p], j[p]) + T(0));
+          __stcs(to.displacements[a] + p, pair.difference(a, i, j, shift) + T(0));
+      if (to.images[0])
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, images.counter(a, i, j, shift));
+      if (to.packed)
+      {
+        std::uint32_t packed = 0;
+#pragma unroll
+        for (int a = 0; a < Dim; ++a)
+        {
+          auto const digit = static_cast<std::uint32_t>(images.counter(a, i, j, shift) + 512);
+          if (digit > 1023) *to.too_large = 1;
+          packed |= digit << 10 * a;
+        }
+        __stcs(to.packed + p, packed);
+      }
     }
   }
 
-  /// Computes the columns that the options ask for.
+  /// Whether a list has columns that depend on the images of pairs, and points meet images.
   template <class T, int Dim, class Options>
-  void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, std::uint32_t const* i,
-                    std::uint32_t const* j, std::uint64_t n, device_pair_geometry<T, Dim>& to)
+  bool needs_shifts(cells_on_gpu<T, Dim> const& cells, Options const& what)
   {
-    if (n == 0 || (!what.distances && !what.displacements)) return;
-    std::array<T*, Dim> columns{};
-    if (what.distances) to.r2 = device_array<T>(n, cells.stream(), "radius_search: r2");
-    for (int a = 0; a < Dim && what.displacements; ++a)
+    return cells.images().moves() && (what.distances || what.displacements || has_images(what));
+  }
+
+  /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
+  template <class T, int Dim, class Options>
+  void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, pair_columns const& of,
+                    std::uint64_t n, device_pair_geometry<T, Dim>& to)
+  {
+    bool const counts = what.images == image_columns::counters,
+               packs = what.images == image_columns::packed;
+    if (n == 0 || (!what.distances && !what.displacements && !counts && !packs)) return;
+    cuda_stream const stream = cells.stream();
+    geometry_columns<T, Dim> columns{};
+    auto const make = [&](bool wanted, auto& array, auto*& column, char const* name)
     {
-      to.displacements[a] = device_array<T>(n, cells.stream(), "radius_search: displacements");
-      columns[a] = to.displacements[a].data();
+      if (!wanted) return;
+      array = std::remove_reference_t<decltype(array)>(n, stream, name);
+      column = array.data();
+    };
+    make(what.distances, to.r2, columns.r2, "radius_search: r2");
+    for (int a = 0; a < Dim; ++a)
+    {
+      make(what.displacements, to.displacements[a], columns.displacements[a],
+           "radius_search: displacements");
+      make(counts, to.images[a], columns.images[a], "radius_search: images");
     }
+    make(packs, to.packed_images, columns.packed, "radius_search: images");
+    image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
+                                  cells.source_images()};
+    bool const may_be_large =
+        packs && (images.of_targets || images.of_sources || cells.images().most() > 511);
+    device_array<std::uint32_t> too_large(may_be_large, stream, "radius_search: images");
+    if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
+    columns.too_large = too_large.data();
     unsigned const blocks =
         static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-    geometry_kernel<T, Dim><<<blocks, block_threads, 0, cells.stream()>>>(
-        definition_of(cells), i, j, n, to.r2.data(), columns);
+    geometry_kernel<T, Dim>
+        <<<blocks, block_threads, 0, stream>>>(definition_of(cells), images, of, n, columns);
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
+    std::uint32_t is_too_large = 0;
+    if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
+    if (is_too_large != 0)
+      throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
+                  "hold -512 to 511; ask for image_columns::counters");
   }
 
   template <class T, int Dim>
@@ -105,6 +185,7 @@ namespace nearfield::detail
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
+    out.keeps_shifts = needs_shifts(cells, what);
 
     mask_arrays masks(out, what.which, n, n_items, stream);
     device_array<std::uint32_t> many(n_items, stream, "radius_search: items");
@@ -122,23 +203,27 @@ namespace nearfield::detail
     item_pairs = {};
     result.i = device_array<index_type>(n_pairs, stream, "radius_search: i");
     result.j = device_array<index_type>(n_pairs, stream, "radius_search: j");
+    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
+                                        "radius_search: images");
+    pair_columns columns{result.i.data(), result.j.data(), shifts.data()};
     auto const* const target_order = cells.targets().order.data();
     auto const* const source_order = cells.sources().order.data();
     if (found.items_of_many_batches < n_items)
       expand_masks(masks.heads.data(), n_items, masks.masks.data(), item_offsets.data(),
-                   target_order, source_order, result.i.data(), result.j.data(), stream);
+                   target_order, source_order, columns, stream);
     end_stage("expand", stream);
     expand_rows({masks.heads.data(), masks.masks.data(), many.data(), found.items_of_many_batches,
                  item_offsets.data(), rows.data(), nullptr},
-                target_order, source_order, result.i.data(), result.j.data(), stream);
+                target_order, source_order, columns, stream);
     end_stage("expand rows", stream);
     if (found.items_without_masks > 0)
     {
       out.only_items = masks.unmasked.data();
       out.n_only_items = found.items_without_masks;
       out.item_offsets = item_offsets.data();
-      out.out_i = result.i.data();
-      out.out_j = result.j.data();
+      out.out_i = columns.i;
+      out.out_j = columns.j;
+      out.out_shift = columns.shift;
       run.template launch<search_stage::fill>();
     }
     if (what.sorted)
@@ -146,12 +231,13 @@ namespace nearfield::detail
       masks.heads = {};
       masks.masks = {};
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(result.i.data(), result.j.data(), keys.data(), n_pairs,
-                    what.which == pairs::half, stream);
-      sort_keys(keys);
-      pairs_of_keys(keys.data(), result.i.data(), result.j.data(), n_pairs, stream);
+      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half, cells.images().size(),
+                    stream);
+      sort_keys(keys, shifts);
+      columns.shift = shifts.data();
+      pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
     }
-    add_geometry(cells, what, result.i.data(), result.j.data(), n_pairs, result);
+    add_geometry(cells, what, columns, n_pairs, result);
     return result;
   }
 
@@ -167,6 +253,7 @@ namespace nearfield::detail
         device_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
+    out.keeps_shifts = needs_shifts(cells, what);
     mask_arrays masks(out, what.which, n, run.n_items(), stream);
     run.template launch<search_stage::masks>();
     scan_counts(rows.data(), result.offsets.data(), n, stream);
@@ -180,10 +267,12 @@ namespace nearfield::detail
     rows = {};
     if (found.items_without_masks == 0) cells.free_records();
     result.columns = device_array<index_type>(n_pairs, stream, "radius_search: columns");
+    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
+                                        "radius_search: images");
+    pair_columns columns{nullptr, result.columns.data(), shifts.data()};
     expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
                  result.offsets.data()},
-                cells.targets().order.data(), cells.sources().order.data(), nullptr,
-                result.columns.data(), stream);
+                cells.targets().order.data(), cells.sources().order.data(), columns, stream);
     end_stage("expand rows", stream);
     if (found.items_without_masks > 0)
     {
@@ -191,23 +280,26 @@ namespace nearfield::detail
       out.only_items = masks.unmasked.data();
       out.n_only_items = found.items_without_masks;
       out.row_offsets = result.offsets.data();
-      out.out_j = result.columns.data();
+      out.out_j = columns.j;
+      out.out_shift = columns.shift;
       run.template launch<search_stage::fill>();
     }
     masks.heads = {};
     masks.masks = {};
-    if (!what.sorted && !what.distances && !what.displacements) return result;
+    if (!what.sorted && !what.distances && !what.displacements && !has_images(what)) return result;
 
     device_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
-    rows_of_entries(result.offsets.data(), n, i.data(), stream);
+    columns.i = i.data();
+    rows_of_entries(result.offsets.data(), n, columns.i, stream);
     if (what.sorted)
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(i.data(), result.columns.data(), keys.data(), n_pairs, false, stream);
-      sort_keys(keys);
-      pairs_of_keys(keys.data(), nullptr, result.columns.data(), n_pairs, stream);
+      keys_of_pairs(columns, keys.data(), n_pairs, false, cells.images().size(), stream);
+      sort_keys(keys, shifts);
+      columns.shift = shifts.data();
+      pairs_of_keys(keys.data(), nullptr, columns.j, n_pairs, stream);
     }
-    add_geometry(cells, what, i.data(), result.columns.data(), n_pairs, result);
+    add_geometry(cells, what, columns, n_pairs, result);
     return result;
   }
 

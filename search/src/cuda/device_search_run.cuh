@@ -19,8 +19,8 @@ namespace nearfield::detail
     pair_definition<T, Dim> pair;
     pair.targets = device_points<T, Dim>(cells.target_x());
     pair.sources = device_points<T, Dim>(cells.source_x());
-    pair.cutoff_squared = cells.grid().cutoff_squared();
-    for (int a = 0; a < Dim; ++a) pair.period[a] = cells.grid().period[a];
+    pair.cutoff_squared = cells.grid().cutoff_squared;
+    pair.shifts = cells.images().shifts();
     return pair;
   }
 

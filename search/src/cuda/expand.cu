@@ -12,21 +12,35 @@ namespace nearfield::detail
     /// write to more places at a time, which costs more.
     constexpr int expand_warps = 2, expand_threads = 32 * expand_warps;
 
-    struct __align__(16) expand_scratch
+    /// The shifts of candidates, if they are asked for.
+    template <bool Shifts>
+    struct candidate_shifts
+    {
+      unsigned short shift[batch_candidates];
+    };
+    template <>
+    struct candidate_shifts<false>
+    {};
+
+    template <bool Shifts>
+    struct __align__(16) expand_scratch : candidate_shifts<Shifts>
     {
       // four at a time, from the first aligned place of the output on
-      unsigned short staged[1024 + 8];
+      __align__(16) unsigned short staged[1024 + 8];
       uint32_t candidate[batch_candidates];
       uint32_t index[32];
     };
 
-    /// Reads the indices of the candidates of a batch, from its chunks. The loads may overtake the stores.
+    /// Reads the indices of the candidates of a batch, from its chunks, and their shifts. The loads may overtake the
+    /// stores.
+    template <bool Shifts>
     __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
                                                     uint32_t const* source_order, uint32_t* to,
-                                                    int lane)
+                                                    candidate_shifts<Shifts>& shifts, int lane)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
+      uint32_t const my_shift = Shifts && lane < n_chunks ? batch[2 * n_chunks + lane] : 0;
       uint32_t const before = sum_before(__popc(mine.y), lane);
 #pragma unroll 4
       for (int c = 0; c < n_chunks; ++c)
@@ -36,13 +50,20 @@ namespace nearfield::detail
         uint32_t const first = __shfl_sync(all_lanes, before, c);
         if (kept >> lane & 1)
           to[first + __popc(kept & ((1u << lane) - 1))] = __ldg(source_order + begin + lane);
+        if constexpr (Shifts)
+        {
+          auto const shift = static_cast<unsigned short>(__shfl_sync(all_lanes, my_shift, c));
+          if (kept >> lane & 1) shifts.shift[first + __popc(kept & ((1u << lane) - 1))] = shift;
+        }
       }
     }
 
     /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4, with stores of
-    /// 16 bytes to both columns.
-    __device__ void write_pairs(expand_scratch const& scratch, uint32_t skip, uint32_t end,
-                                uint32_t* out_i, uint32_t* out_j, int lane)
+    /// 16 bytes to both columns, and of 8 to that of shifts.
+    template <bool Shifts>
+    __device__ void write_pairs(expand_scratch<Shifts> const& scratch, uint32_t skip, uint32_t end,
+                                uint32_t* out_i, uint32_t* out_j, unsigned short* out_shift,
+                                int lane)
     {
       constexpr uint32_t slot_mask = (1 << slot_bits) - 1;
       for (uint32_t t = 4 * lane; t < end; t += 128)
@@ -62,6 +83,11 @@ namespace nearfield::detail
           j.w = scratch.candidate[pairs[3] & slot_mask];
           __stcs(reinterpret_cast<uint4*>(out_i + t), i);
           __stcs(reinterpret_cast<uint4*>(out_j + t), j);
+          if constexpr (Shifts)
+            __stcs(reinterpret_cast<ushort4*>(out_shift + t),
+                   make_ushort4(
+                       scratch.shift[pairs[0] & slot_mask], scratch.shift[pairs[1] & slot_mask],
+                       scratch.shift[pairs[2] & slot_mask], scratch.shift[pairs[3] & slot_mask]));
         }
         else
 #pragma unroll
@@ -70,19 +96,21 @@ namespace nearfield::detail
             {
               __stcs(out_i + t + k, scratch.index[pairs[k] >> slot_bits]);
               __stcs(out_j + t + k, scratch.candidate[pairs[k] & slot_mask]);
+              if constexpr (Shifts) __stcs(out_shift + t + k, scratch.shift[pairs[k] & slot_mask]);
             }
       }
     }
 
+    template <bool Shifts>
     __global__ void __launch_bounds__(expand_threads, 48 / expand_warps)
         expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
                       uint32_t const* __restrict__ target_order,
                       uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
-                      uint32_t* __restrict__ out_j)
+                      uint32_t* __restrict__ out_j, unsigned short* __restrict__ out_shift)
     {
-      __shared__ expand_scratch scratch_of_warp[expand_warps];
-      expand_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
+      __shared__ expand_scratch<Shifts> scratch_of_warp[expand_warps];
+      expand_scratch<Shifts>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
       for (uint32_t item = blockIdx.x * expand_warps + threadIdx.x / 32; item < n_items;
@@ -93,11 +121,12 @@ namespace nearfield::detail
         if (head.first == no_masks || head.goes_on()) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
-        uint32_t const* const words = item_masks + 2 * n_chunks;
+        uint32_t const* const words = item_masks + chunk_words(Shifts) * n_chunks;
         int const n = n_points * n_words;
         uint32_t bits = lane < n ? words[lane] : 0;
         if (lane < n_points) scratch.index[lane] = target_order[head.begin + lane];
-        read_candidates(item_masks, n_chunks, source_order, scratch.candidate, lane);
+        read_candidates<Shifts>(item_masks, n_chunks, source_order, scratch.candidate, scratch,
+                                lane);
         __syncwarp();
         word_divider const row_of(n_words);
         // staged pairs [skip, filled) belong at `at` + ...
@@ -114,7 +143,8 @@ namespace nearfield::detail
           uint32_t const whole = f0 + 32 < n ? filled & ~3u : filled;
           if (whole != 0)
           {
-            write_pairs(scratch, skip, whole, out_i + at, out_j + at, lane);
+            write_pairs(scratch, skip, whole, out_i + at, out_j + at,
+                        Shifts ? out_shift + at : nullptr, lane);
             // up to three pairs wait for the next ones
             unsigned short const left = lane < 4 ? scratch.staged[whole + lane] : 0;
             __syncwarp();
@@ -129,7 +159,8 @@ namespace nearfield::detail
       }
     }
 
-    struct __align__(16) rows_scratch
+    template <bool Shifts>
+    struct __align__(16) rows_scratch : candidate_shifts<Shifts>
     {
       unsigned short staged[1024];
       uint64_t row_origin[32];
@@ -140,14 +171,15 @@ namespace nearfield::detail
     };
 
     /// The same for rows that start anywhere, or whose entries come from several batches.
+    template <bool Shifts>
     __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
                            uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
-                           uint32_t* __restrict__ out_j)
+                           uint32_t* __restrict__ out_j, unsigned short* __restrict__ out_shift)
     {
-      __shared__ rows_scratch scratch_of_warp[expand_warps];
-      rows_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
+      __shared__ rows_scratch<Shifts> scratch_of_warp[expand_warps];
+      rows_scratch<Shifts>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
       for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < in.n_items; k += stride)
@@ -169,8 +201,9 @@ namespace nearfield::detail
         {
           int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
           uint32_t const* const batch = in.masks + head.first;
-          for (int f = lane; f < n; f += 32) scratch.words[f] = batch[2 * n_chunks + f];
-          read_candidates(batch, n_chunks, source_order, scratch.candidate, lane);
+          for (int f = lane; f < n; f += 32)
+            scratch.words[f] = batch[chunk_words(Shifts) * n_chunks + f];
+          read_candidates<Shifts>(batch, n_chunks, source_order, scratch.candidate, scratch, lane);
           __syncwarp();
           uint32_t found = 0;
           for (int w = 0; w < n_words && is_row; ++w)
@@ -195,6 +228,8 @@ namespace nearfield::detail
               uint64_t const at = scratch.row_origin[i] + (scratch.row_place[i] + written + t);
               __stcs(out_j + at, scratch.candidate[pair & ((1 << slot_bits) - 1)]);
               if (out_i) __stcs(out_i + at, scratch.index[i]);
+              if constexpr (Shifts)
+                __stcs(out_shift + at, scratch.shift[pair & ((1 << slot_bits) - 1)]);
             }
             written += total;
             __syncwarp();
@@ -214,7 +249,7 @@ namespace nearfield::detail
     }
 
     __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
-                                bool smaller_first)
+                                bool smaller_first, unsigned short* shifts, int n_shifts)
     {
       for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
            p += gridDim.x * uint64_t(simple_threads))
@@ -222,6 +257,8 @@ namespace nearfield::detail
         uint32_t const a = i[p], b = j[p];
         bool const swap = smaller_first && b < a;
         keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
+        if (swap && shifts && shifts[p] != 0) // the opposite one
+          shifts[p] = static_cast<unsigned short>(n_shifts - shifts[p]);
       }
     }
 
@@ -248,30 +285,31 @@ namespace nearfield::detail
 
   void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
-                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
-                    cuda_stream stream)
+                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
     unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
-    expand_kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
-                                                         target_order, source_order, out_i, out_j);
+    auto const kernel = out.shift ? expand_kernel<true> : expand_kernel<false>;
+    kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets, target_order,
+                                                  source_order, out.i, out.j, out.shift);
     check_cuda(cudaGetLastError(), "radius_search: expand_masks");
   }
 
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
-                   std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
-                   cuda_stream stream)
+                   std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
     if (in.n_items == 0) return;
     unsigned const blocks = (in.n_items + expand_warps - 1) / expand_warps;
-    expand_rows_kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out_i,
-                                                              out_j);
+    auto const kernel = out.shift ? expand_rows_kernel<true> : expand_rows_kernel<false>;
+    kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out.i, out.j,
+                                                  out.shift);
     check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }
 
-  void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
-                     std::uint64_t n, bool smaller_first, cuda_stream stream)
+  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
+                     bool smaller_first, int n_shifts, cuda_stream stream)
   {
-    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(i, j, keys, n, smaller_first);
+    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
+        pairs.i, pairs.j, keys, n, smaller_first, pairs.shift, n_shifts);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 

@@ -8,12 +8,18 @@ namespace nearfield::detail
 {
   struct mask_head;
 
+  /// Of a list: indices, and the number of the image in which j is met. Null: not asked for.
+  struct pair_columns
+  {
+    std::uint32_t *i, *j;
+    unsigned short* shift;
+  };
+
   /// Expands the masks of a search to COO: the pairs of item k from item_offsets[k] on. Leaves out items
-  /// without masks or with several batches.
+  /// without masks or with several batches. Here and below chunks have shifts if the column of shifts is asked for.
   void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
-                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
-                    cuda_stream stream);
+                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
 
   /// Masks whose rows start at row_offsets[index], or are consecutive from item_offsets[item] on.
   struct row_masks
@@ -28,14 +34,14 @@ namespace nearfield::detail
     std::uint64_t const* row_offsets;
   };
 
-  /// Expands the masks of a search to rows; out_i may be null. Leaves out items without masks.
+  /// Expands the masks of a search to rows. Leaves out items without masks.
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
-                   std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
-                   cuda_stream stream);
+                   std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
 
-  /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys.
-  void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
-                     std::uint64_t n, bool smaller_first, cuda_stream stream);
+  /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The image of a pair whose indices
+  /// are swapped becomes the opposite one.
+  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
+                     bool smaller_first, int n_shifts, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
                      cuda_stream stream);
 

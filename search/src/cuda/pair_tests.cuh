@@ -62,25 +62,26 @@ namespace nearfield::detail
   /// The mask with ambiguous pairs decided by the definition.
   template <class T, int Dim>
   __device__ __noinline__ uint32_t exact_word(pair_definition<T, Dim> const& pair, float4 candidate,
-                                              float4 const* points, uint32_t const* indices, int n,
-                                              float ambiguous, uint32_t mask)
+                                              uint32_t shift, float4 const* points,
+                                              uint32_t const* indices, int n, float ambiguous,
+                                              uint32_t mask)
   {
     uint32_t const j = __float_as_uint(candidate.w);
     float const square = half_square(candidate.x, candidate.y, candidate.z);
     for (int i = 0; i < n; ++i)
     {
       if (fabsf(half_gap(points[i], candidate, square)) > ambiguous) continue;
-      mask = pair.is_in(indices[i], j) ? mask | 1u << i : mask & ~(1u << i);
+      mask = pair.is_in(indices[i], j, shift) ? mask | 1u << i : mask & ~(1u << i);
     }
     return mask;
   }
 
-  /// Clears what an item must not meet among its own points: the point itself and, in a
-  /// half list, those before it.
+  /// Clears what an item must not meet among its own points: in a full list the point itself, in a half list
+  /// what own_slots says.
   __device__ inline uint32_t without_own(uint32_t mask, int slot, own_slots const& own, bool half)
   {
     if (slot < own.first) return mask;
-    int const d = slot + own.shift;
+    int const d = slot + own.offset;
     if (d >= 32) return mask;
     return half ? mask & ((1u << d) - 1) : mask & ~(1u << d);
   }

@@ -20,7 +20,12 @@ namespace nearfield
                        detail::pair_geometry<T, Dim>& to)
     {
       copy(from.r2, to.r2);
-      for (int a = 0; a < Dim; ++a) copy(from.displacements[a], to.displacements[a]);
+      for (int a = 0; a < Dim; ++a)
+      {
+        copy(from.displacements[a], to.displacements[a]);
+        copy(from.images[a], to.images[a]);
+      }
+      copy(from.packed_images, to.packed_images);
     }
   }
 

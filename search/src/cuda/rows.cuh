@@ -226,9 +226,10 @@ namespace nearfield::detail
       auto const* const source_order = cells_.sources().order.data();
       auto const* const heads = from.masks->heads.data();
       auto const* const masks = from.masks->masks.data();
+      pair_columns const to{i, j, nullptr};
       if (i && found.items_of_many_batches < from.n_items)
         expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order,
-                     source_order, i, j, stream);
+                     source_order, to, stream);
       end_stage("expand", stream);
       row_masks in{
           heads, masks,  from.many.data(), found.items_of_many_batches, from.item_offsets.data(),
@@ -238,7 +239,7 @@ namespace nearfield::detail
         in.items = nullptr;
         in.n_items = from.n_items;
       }
-      expand_rows(in, target_order, source_order, i, j, stream);
+      expand_rows(in, target_order, source_order, to, stream);
       end_stage("expand rows", stream);
     }
     if (!from.masks || found.items_without_masks > 0)

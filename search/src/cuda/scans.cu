@@ -32,17 +32,24 @@ namespace nearfield::detail
   template void scan_counts(std::uint32_t const*, std::uint64_t*, std::size_t, cuda_stream);
   template void scan_counts(std::uint64_t const*, std::uint64_t*, std::size_t, cuda_stream);
 
-  void sort_keys(device_array<std::uint64_t>& keys)
+  void sort_keys(device_array<std::uint64_t>& keys, device_array<unsigned short>& values)
   {
     cuda_stream const stream = keys.stream();
-    device_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
-    with_scratch(stream, "radius_search: sort",
+    char const* const what = "radius_search: sort";
+    auto const n = static_cast<std::int64_t>(keys.size());
+    device_array<std::uint64_t> sorted(keys.size(), stream, what);
+    device_array<unsigned short> sorted_values(values.size(), stream, what);
+    with_scratch(stream, what,
                  [&](void* scratch, std::size_t& bytes)
                  {
-                   return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys.data(), sorted.data(),
-                                                         static_cast<std::int64_t>(keys.size()), 0,
-                                                         64, stream);
+                   if (values.size() == 0)
+                     return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys.data(),
+                                                           sorted.data(), n, 0, 64, stream);
+                   return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys.data(),
+                                                          sorted.data(), values.data(),
+                                                          sorted_values.data(), n, 0, 64, stream);
                  });
     std::swap(keys, sorted);
+    std::swap(values, sorted_values);
   }
 }

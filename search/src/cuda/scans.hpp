@@ -14,6 +14,6 @@ namespace nearfield::detail
   template <class Count>
   void scan_counts(Count const* counts, std::uint64_t* offsets, std::size_t n, cuda_stream stream);
 
-  /// The array is swapped with a sorted one.
-  void sort_keys(device_array<std::uint64_t>& keys);
+  /// Sorts stably, with a value for each key if there are values. The arrays are swapped with sorted ones.
+  void sort_keys(device_array<std::uint64_t>& keys, device_array<unsigned short>& values);
 }

@@ -58,8 +58,8 @@ namespace nearfield::detail
         int n_slots = 0;
         own_slots own;
         candidate_chunks chunks;
-        done = gather_candidates(in, points, item, walk, scratch.candidates, n_slots, own, chunks,
-                                 lane);
+        done = gather_candidates(in, points, item, walk, scratch.candidates, scratch.chunk_shift,
+                                 n_slots, own, chunks, lane);
         // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
@@ -70,16 +70,17 @@ namespace nearfield::detail
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
         uint32_t const found =
-            test_batch<Stage>(in, pair, points, scratch, n_slots, own, by_row, lane);
+            test_batch<Stage>(in, pair, points, scratch, n_slots, own, chunks, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {
           has_one_batch = done && first;
           if (link)
-            link = keep_masks(out, link, points, scratch.words, n_slots, chunks, !done, lane);
+            link = keep_masks(out, link, points, scratch.words, scratch.chunk_shift, n_slots,
+                              chunks, !done, lane);
         }
         if constexpr (Stage == search_stage::fill)
-          write_batch(out, scratch, points.count, n_slots, found, row_pairs, lane);
+          write_batch(out, scratch, points.count, n_slots, chunks, found, row_pairs, lane);
         else
           row_pairs += found;
         __syncwarp();

@@ -3,6 +3,7 @@
 #include "points.cuh"
 #include "segments.cuh"
 
+#include <array>
 #include <cstdint>
 
 namespace nearfield::detail
@@ -22,8 +23,8 @@ namespace nearfield::detail
 
   /// The masks of a batch of an item: `first` is their first word; `shape` holds the numbers of points, of
   /// words per point and of chunks, and whether another batch follows; `begin` is the item's first position.
-  /// Chunks come first, as (first position, which of 32 are candidates), then the words of each point: bit c
-  /// of word w is candidate 32 w + c. The head of the next batch is stored before them.
+  /// Chunks come first, as (first position, which of 32 are candidates), then their shifts if they are kept, then the
+  /// words of each point: bit c of word w is candidate 32 w + c. The head of the next batch is stored before them.
   struct __align__(16) mask_head
   {
     uint64_t first;
@@ -35,6 +36,11 @@ namespace nearfield::detail
     __device__ uint32_t chunks() const { return shape >> 16 & 255; }
     __device__ bool goes_on() const { return shape >> 31; }
   };
+  /// The words of a chunk.
+  __host__ __device__ constexpr int chunk_words(bool with_shift)
+  {
+    return with_shift ? 3 : 2;
+  }
   inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);
 
@@ -72,6 +78,8 @@ namespace nearfield::detail
     uint32_t* unmasked_items = nullptr;
     /// items with masks in several batches, likewise; null if not asked for
     uint32_t* items_of_many_batches = nullptr;
+    /// chunks keep their shifts
+    bool keeps_shifts = false;
     // fill; the rows of an item start at item_offsets[item] (COO), at row_offsets[index] (CSR), or at
     // index * width (table)
     /// null: all items
@@ -82,6 +90,8 @@ namespace nearfield::detail
     uint32_t width = 0;
     uint32_t* out_i = nullptr;
     uint32_t* out_j = nullptr;
+    /// the number of the image in which j is met; null if not asked for
+    unsigned short* out_shift = nullptr;
   };
 
   /// The definition of a pair, in the precision of the points.
@@ -90,30 +100,30 @@ namespace nearfield::detail
   {
     device_points<T, Dim> targets, sources;
     T cutoff_squared;
-    T period[Dim];
+    /// what images add to sources, by number; null if there is only the box itself
+    std::array<T, Dim> const* shifts;
 
-    /// x_i - x_j, nearest image. Each operation is rounded.
-    __device__ T difference(int a, uint32_t i, uint32_t j) const
+    /// (x_i - x_j) - shift. Each operation is rounded.
+    __device__ T difference(int a, uint32_t i, uint32_t j, uint32_t shift) const
     {
       T const d = subtract(targets.x[a][i], sources.x[a][j]);
-      T const length = period[a];
-      return length > 0 ? subtract(d, multiply(length, round(divide(d, length)))) : d;
+      return shift != 0 ? subtract(d, shifts[shift][a]) : d;
     }
-    __device__ T distance_squared(uint32_t i, uint32_t j) const
+    __device__ T distance_squared(uint32_t i, uint32_t j, uint32_t shift) const
     {
       T r2 = 0;
 #pragma unroll
       for (int a = 0; a < Dim; ++a)
       {
-        T const d = difference(a, i, j);
+        T const d = difference(a, i, j, shift);
         T const d2 = multiply(d, d);
         r2 = a == 0 ? d2 : add(r2, d2);
       }
       return r2;
     }
-    __device__ bool is_in(uint32_t i, uint32_t j) const
+    __device__ bool is_in(uint32_t i, uint32_t j, uint32_t shift) const
     {
-      return distance_squared(i, j) < cutoff_squared;
+      return distance_squared(i, j, shift) < cutoff_squared;
     }
 
   private:
@@ -124,9 +134,5 @@ namespace nearfield::detail
     __device__ static double subtract(double a, double b) { return __dsub_rn(a, b); }
     __device__ static float multiply(float a, float b) { return __fmul_rn(a, b); }
     __device__ static double multiply(double a, double b) { return __dmul_rn(a, b); }
-    __device__ static float divide(float a, float b) { return __fdiv_rn(a, b); }
-    __device__ static double divide(double a, double b) { return __ddiv_rn(a, b); }
-    __device__ static float round(float a) { return ::roundf(a); }
-    __device__ static double round(double a) { return ::round(a); }
   };
 }

@@ -16,7 +16,7 @@
 namespace nearfield::detail
 {
   /// The bounding box of a set of points, as numbers that atomicMax orders, and the first invalid point. All
-  /// zero before the first block and again after the last one.
+  /// zero before the first block and again after the last one, but that a kernel before may have set `bad`.
   template <int Dim>
   struct device_bounds
   {
@@ -27,16 +27,29 @@ namespace nearfield::detail
     std::uint32_t blocks_done;
   };
 
+  /// Bounds of coordinates; invalid ones are not finite.
+  template <class T, int Dim>
+  struct coordinates_of
+  {
+    using value_type = T;
+    static constexpr int n = Dim;
+    device_points<T, Dim> points;
+
+    __device__ std::array<T, Dim> operator()(std::uint32_t i) const { return points.at(i); }
+  };
+
   /// Few blocks per multiprocessor, since their atomics wait for each other.
   inline constexpr int bounds_threads = 1024;
   inline constexpr unsigned bounds_blocks = 2;
 
   /// The last block writes the result to *to_host, which is host or device memory, blocks_done last.
-  template <class T, int Dim>
+  template <class Values>
   __global__ void __launch_bounds__(bounds_threads)
-      find_bounds(device_points<T, Dim> points, std::array<T, Dim> period,
-                  device_bounds<Dim>* bounds, device_bounds<Dim>* to_host)
+      find_bounds(__grid_constant__ Values const values, device_bounds<Values::n>* bounds,
+                  device_bounds<Values::n>* to_host)
   {
+    using T = typename Values::value_type;
+    constexpr int Dim = Values::n;
     T const infinity = std::numeric_limits<T>::infinity();
     T low[Dim], high[Dim];
     for (int a = 0; a < Dim; ++a)
@@ -46,14 +59,15 @@ namespace nearfield::detail
     }
     std::uint32_t bad = 0;
     std::uint32_t const stride = gridDim.x * bounds_threads;
-    for (std::uint32_t i = blockIdx.x * bounds_threads + threadIdx.x; i < points.n; i += stride)
+    for (std::uint32_t i = blockIdx.x * bounds_threads + threadIdx.x; i < values.points.n;
+         i += stride)
     {
+      std::array<T, Dim> const at = values(i);
 #pragma unroll
       for (int a = 0; a < Dim; ++a)
       {
-        T const x = points.x[a][i];
-        bool const inside = period[a] > 0 ? x >= 0 && x < period[a] : fabs(x) < infinity;
-        if (!inside) bad = max(bad, ~i);
+        T const x = at[a];
+        if (!(fabs(x) < infinity)) bad = max(bad, ~i);
         low[a] = x < low[a] ? x : low[a];
         high[a] = x > high[a] ? x : high[a];
       }
@@ -104,14 +118,13 @@ namespace nearfield::detail
   }
 
   /// Starts find_bounds() for points, at least one.
-  template <class T, int Dim>
-  void start_bounds(device_points<T, Dim> const& points, std::array<T, Dim> const& period,
-                    device_bounds<Dim>* bounds, device_bounds<Dim>* to_host, cuda_stream stream,
-                    char const* what)
+  template <class Values>
+  void start_bounds(Values const& values, device_bounds<Values::n>* bounds,
+                    device_bounds<Values::n>* to_host, cuda_stream stream, char const* what)
   {
     unsigned const blocks =
-        std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
-    find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream>>>(points, period, bounds, to_host);
+        std::min(blocks_for(values.points.n, bounds_threads), bounds_blocks * multiprocessors());
+    find_bounds<<<blocks, bounds_threads, 0, stream>>>(values, bounds, to_host);
     check_cuda(cudaGetLastError(), what);
   }
 

@@ -48,14 +48,15 @@ namespace nearfield::detail
     grid_ = found.grid;
     pieces_ = std::move(found.pieces); // where the grid's are
     geometry_ = found.geometry;
-    target_x_ = targets;
-    source_x_ = sources;
+    in_box_ = std::move(found.in_box);
     one_set_ = one_set;
+    bind(targets, sources);
     try
     {
       pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
-      sort(targets_, targets, old_targets);
-      if (!one_set) sort(sources_, sources, old_sources);
+      images_.make(grid_, geometry_, stream_);
+      sort(targets_, target_x_, old_targets);
+      if (!one_set) sort(sources_, source_x_, old_sources);
     }
     catch (...)
     {
@@ -64,6 +65,7 @@ namespace nearfield::detail
       sources_ = {};
       target_x_ = {};
       source_x_ = {};
+      in_box_ = {};
       throw;
     }
   }

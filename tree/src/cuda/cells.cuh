@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device_cells.hpp"
+#include "device_images.cuh"
 #include "grid_of_points.cuh"
 #include "pinned.hpp"
 #include "segments.cuh"
@@ -17,7 +18,7 @@ namespace nearfield::detail
   template <int Dim>
   struct cell_mail
   {
-    device_bounds<Dim> bounds[2];
+    bounds_of_sets<Dim> bounds;
     std::uint32_t crowded;
     /// the number plus 1
     std::uint32_t items;
@@ -38,8 +39,8 @@ namespace nearfield::detail
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {
-      target_x_ = targets;
-      source_x_ = sources;
+      target_x_ = in_box_[0].or_else(targets);
+      source_x_ = in_box_[one_set_ ? 0 : 1].or_else(sources);
     }
 
     [[nodiscard]] cuda_stream stream() const override { return stream_; }
@@ -49,6 +50,16 @@ namespace nearfield::detail
     [[nodiscard]] columns const& source_x() const override { return source_x_; }
     [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
     [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
+    [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
+    /// How often the vectors of the box were subtracted from points, by index; null if all were inside.
+    [[nodiscard]] image_counters<Dim> const* target_images() const
+    {
+      return in_box_[0].images.data();
+    }
+    [[nodiscard]] image_counters<Dim> const* source_images() const
+    {
+      return in_box_[one_set_ ? 0 : 1].images.data();
+    }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
     [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
@@ -77,6 +88,7 @@ namespace nearfield::detail
               targets().n_items,
               half,
               one_set_,
+              images_.moves(),
               geometry_};
     }
 
@@ -110,6 +122,8 @@ namespace nearfield::detail
     std::array<std::vector<axis_piece>, Dim> pieces_; ///< of the grid
     device_pieces<Dim> pieces_on_device_;
     cell_geometry geometry_;
+    device_images<T, Dim> images_;
+    std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets
     sorted_points targets_, sources_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };

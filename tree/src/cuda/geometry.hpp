@@ -1,8 +1,11 @@
 #pragma once
 
+#include "../images.hpp"
+
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -24,16 +27,21 @@ namespace nearfield::detail
     int reach[3] = {0, 0, 0};
     /// whether the first cell and the last one are neighbours
     bool wraps[3] = {false, false, false};
-    /// L, in units
-    std::uint32_t period[3] = {0, 0, 0};
+    /// the number of a shift is the sum of images times these, and n_images more if that is negative
+    int weight[3] = {0, 0, 0};
+    int n_images = 1;
     /// An item lies in `group` consecutive cells of a row, the first of which is a multiple of `group`. Rows
     /// are padded with empty cells to row_cells, a multiple of it, which changes no order.
     std::uint32_t group = 1, row_cells = 1;
+    /// the cells of a row around an item are in at most so many images
+    std::uint32_t parts = 1;
 
-    /// see segment_walk::divided(): for row_cells, cells[1], and the number of rows across y
-    std::uint32_t row_reciprocal = 0, y_reciprocal = 0, across_reciprocal = 0;
+    /// see divided(): for each number of cells, row_cells, parts, and the number of rows across y
+    std::uint32_t reciprocal[3] = {~0u, ~0u, ~0u};
+    std::uint32_t row_reciprocal = 0, parts_reciprocal = 0, across_reciprocal = 0;
 
     double units_per_length = 1;
+    double origin[3] = {0, 0, 0}; ///< of the coordinates of points, length^1
     /// one unit, in cutoffs
     float unit = 1;
     float ambiguous = 0;
@@ -46,65 +54,74 @@ namespace nearfield::detail
     [[nodiscard]] double total_cells() const { return double(rows()) * row_cells; }
   };
 
-  /// `extent` is the size of the bounding box of all points on each axis.
+  /// `lower` and `extent` are the lower ends and the sizes of the bounding box of all points, along coordinates.
   template <class T, int Dim>
   cell_geometry make_cell_geometry(cell_grid<T, Dim> const& grid,
+                                   std::array<double, Dim> const& lower,
                                    std::array<double, Dim> const& extent)
   {
     cell_geometry g;
     constexpr int first = 3 - Dim;
     double const cutoff = grid.cutoff;
-    double width[3] = {0, 0, 0}, farthest = 0, longest_period = 0;
-    bool exact_only = false;
+    image_numbers<Dim> const images = numbers_of(grid);
+    g.n_images = static_cast<int>(images.n);
     for (int a = 0; a < Dim; ++a)
     {
       int const b = first + a;
       g.cells[b] = grid.cells[a];
       g.reach[b] = grid.reach[a];
-      g.wraps[b] = grid.axes[a] == grid_axis::periodic;
-      // each pair has its own nearest image
-      exact_only = exact_only || grid.axes[a] == grid_axis::minimum_image;
-      width[b] = 1 / grid.inverse_width[a];
-      double const length = grid.period[a] > 0 ? double(grid.period[a]) : extent[a];
-      farthest = std::max(farthest, length / cutoff);
-      longest_period = std::max(longest_period, double(grid.period[a]) / cutoff);
+      g.wraps[b] = grid.wraps[a];
+      g.weight[b] = images.weight[a];
+      g.reciprocal[b] = ~0u / g.cells[b];
+      g.origin[b] = lower[a];
     }
 
     // A cell must be within reach of a whole item through one image only: then it is met once, in
     // the order of positions.
-    std::uint32_t group = std::max(1, g.reach[2]);
-    if (g.wraps[2])
-      group = std::min(group, g.cells[2] - 2 * static_cast<std::uint32_t>(g.reach[2]));
+    auto const reach = static_cast<std::uint32_t>(g.reach[2]), around = 2 * reach + 1;
+    std::uint32_t group = std::max(1u, reach);
+    if (g.wraps[2]) group = around > g.cells[2] ? 1 : std::min(group, g.cells[2] - 2 * reach);
     g.group = std::min(group, g.cells[2]);
     g.row_cells = (g.cells[2] + g.group - 1) / g.group * g.group;
+    if (g.wraps[2]) g.parts = (g.group + 2 * reach - 2 + g.cells[2]) / g.cells[2] + 1;
 
     g.row_reciprocal = ~0u / g.row_cells;
-    g.y_reciprocal = ~0u / g.cells[1];
+    g.parts_reciprocal = ~0u / g.parts;
     g.across_reciprocal = ~0u / static_cast<std::uint32_t>(2 * g.reach[1] + 1);
 
-    double span = 0, reach2 = 0;
-    for (int b = first; b < 3; ++b)
+    // Along coordinates, in cutoffs: the most that an item spans, that its points and those around it are apart, and
+    // that images are moved. A point may lie a rounding outside its cell.
+    double span = 0, reach2 = 0, farthest = 0, shift = 0;
+    for (int b = 0; b < Dim; ++b)
     {
-      double const cells_of_item = b == 2 ? g.group : 1;
-      span = std::max(span, (cells_of_item + g.reach[b] + 1) * width[b]);
-      double const candidate = 0.5 * cells_of_item * width[b] / cutoff + 1.01;
-      reach2 += candidate * candidate;
+      double item = 0, around_item = 0, moved = 0;
+      for (int a = 0; a < Dim; ++a)
+      {
+        double const cells_of_item = a == Dim - 1 ? g.group : 1, width = 1 / grid.inverse_width[a];
+        double const slack = 2 * (grid.farthest[a] - cutoff);
+        double const edge = std::fabs(grid.frame.reduced[a][b]) / cutoff;
+        double const height = grid.frame.periodic[a] ? grid.frame.thickness[a] : 1;
+        item += (cells_of_item * width + slack) / height * edge;
+        around_item += ((cells_of_item + grid.reach[a] + 1) * width + slack) / height * edge;
+        moved += images.most[a] * edge;
+      }
+      span = std::max(span, around_item);
+      reach2 += (0.5 * item + 1.01) * (0.5 * item + 1.01);
+      farthest = std::max(farthest, extent[b] / cutoff + moved);
+      shift = std::max(shift, moved);
     }
-    double const stretch = std::max(1.0, span / cutoff / 64);
+    double const stretch = std::max(1.0, span / 64);
     double const unit = stretch * 0x1p-24;
     g.unit = static_cast<float>(unit);
     g.units_per_length = 1 / (unit * cutoff);
-    for (int a = 0; a < Dim; ++a)
-      if (g.wraps[first + a])
-        g.period[first + a] = static_cast<std::uint32_t>(
-            std::llrint(std::min(double(grid.period[a]) * g.units_per_length, 0x1p62)));
 
     // The error of the float formula; of the rounding to units; of double(x) - lower, scaled; and of the
-    // definition itself, whose differences are as long as a period before the image is subtracted.
-    double const error = 0x1p-21 * (reach2 + 4) + 0x1p-21 * stretch + 0x1p-49 * farthest +
-                         double(std::numeric_limits<T>::epsilon()) * (8 + 2 * longest_period);
-    exact_only = exact_only || !(farthest / unit < 0x1p62) || !(error < 1e30) ||
-                 !std::isfinite(g.units_per_length);
+    // definition itself, whose differences are as long as a shift before it is subtracted.
+    constexpr double eps = std::numeric_limits<T>::epsilon();
+    double const error =
+        0x1p-21 * (reach2 + 4) + 0x1p-21 * stretch + 0x1p-49 * farthest + eps * (8 + 2 * shift);
+    bool const exact_only = !(farthest / unit < 0x1p62) || !(error < 1e30) ||
+                            !(eps * shift < 0x1p-5) || !std::isfinite(g.units_per_length);
     float const infinity = std::numeric_limits<float>::infinity();
     g.ambiguous = exact_only ? infinity : static_cast<float>(error);
     g.limit = exact_only ? infinity : static_cast<float>(1 + 8 * error);

@@ -395,10 +395,8 @@ namespace nearfield::detail
     std::optional<point_bounds<T, Dim>> bounds_within(std::array<double, Dim> const& period)
     {
       auto found = cleared_bounds<Dim>(2, stream_, what);
-      std::array<T, Dim> lengths;
-      for (int d = 0; d < Dim; ++d) lengths[d] = static_cast<T>(period[d]);
-      start_bounds<T, Dim>(view(x_), lengths, found.data(), found.data() + 1, stream_,
-                           "gpu_points: find_bounds");
+      start_bounds(coordinates_of<T, Dim>{view(x_)}, found.data(), found.data() + 1, stream_,
+                   "gpu_points: find_bounds");
       std::array<device_bounds<Dim>, 2> host;
       found.copy_to(host);
       if (host[1].bad != 0) return std::nullopt;
@@ -407,6 +405,8 @@ namespace nearfield::detail
       {
         bounds.lower[d] = static_cast<T>(-from_ordered_bits(host[1].lower[d]));
         bounds.upper[d] = static_cast<T>(from_ordered_bits(host[1].upper[d]));
+        auto const length = static_cast<T>(period[d]);
+        if (length > 0 && !(bounds.lower[d] >= 0 && bounds.upper[d] < length)) return std::nullopt;
       }
       return bounds;
     }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "../gaps.hpp"
 #include "bounds.cuh"
 #include "device_axis.cuh"
 #include "geometry.hpp"
 #include "launch.cuh"
 #include "pinned.hpp"
+#include "reduce.cuh"
 #include "trace.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -12,7 +14,9 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,9 +41,14 @@ namespace nearfield::detail
     cell_grid<T, Dim> grid;
     std::array<std::vector<axis_piece>, Dim> pieces{}; ///< of the grid
     cell_geometry geometry{};
+    std::array<points_in_box<T, Dim>, 2> in_box{}; ///< of the two sets
   };
 
-  /// Computes the grid over the bounding box of all points.
+  /// Of the sets of a list and, along the normals of oblique frames, of both once more.
+  template <int Dim>
+  using bounds_of_sets = std::array<device_bounds<Dim>, 4>;
+
+  /// Computes the grid over the bounding box of all points, which are brought into the periodic box.
   template <class T, int Dim>
   class grid_of_points
   {
@@ -52,77 +61,148 @@ namespace nearfield::detail
 
     /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
     /// for points that no grid can hold.
-    found_grid<T, Dim> operator()(device_bounds<Dim>* found, columns const& targets,
+    found_grid<T, Dim> operator()(bounds_of_sets<Dim>& found, columns const& targets,
                                   columns const& sources, int n_sets, T cutoff)
     {
       check_cell_options(cutoff, options_);
       check_columns<T, Dim>("points", sources);
       check_columns<T, Dim>("queries", targets);
-      std::array<T, Dim> lower{}, upper{};
-      if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(2, stream_, "cuda_cell_list: bounds");
-      columns const* const sets[] = {&targets, &sources};
-      for (int s = 0; s < n_sets; ++s)
-      {
-        device_points<T, Dim> const points(*sets[s]);
-        if (points.n == 0) continue;
-        found[s].blocks_done = 0;
-        start_bounds<T, Dim>(points, options_.period, bounds_.data() + s, found + s, stream_,
-                             "cuda_cell_list: find_bounds");
-      }
+      cell_frame<Dim> const frame = frame_of(options_);
+      if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(4, stream_, "cuda_cell_list: bounds");
+      found_grid<T, Dim> result;
+      std::array<columns, 2> sets{targets, n_sets == 2 ? sources : columns()};
+      std::array<bool, 2> wanted{}, moved{};
+      for (int s = 0; s < 2; ++s) wanted[s] = sets[s].size() > 0;
+      start(found, frame, sets, wanted);
       end_stage("bounds", stream_);
-      for (int s = 0; s < n_sets; ++s)
-        if (sets[s]->size() != 0)
-          wait_for_word(found[s].blocks_done, stream_, "cuda_cell_list: find_bounds");
-      bool first = true;
-      for (int s = 0; s < n_sets; ++s)
+      wait(found, frame, wanted);
+      for (int s = 0; s < 2; ++s)
+        if (wanted[s] && found[s].bad != 0) complain(s, n_sets, sets[s], ~found[s].bad);
+      for (int s = 0; s < 2; ++s)
       {
-        if (sets[s]->size() == 0) continue;
-        if (found[s].bad != 0) complain(s == 0 && n_sets == 2, *sets[s], ~found[s].bad);
-        for (int a = 0; a < Dim; ++a)
+        moved[s] = wanted[s] && !are_inside(frame, where(found, frame, s).along);
+        if (!moved[s]) continue;
+        result.in_box[s] =
+            bring_into_box(device_points<T, Dim>(sets[s]), frame, &bounds_.data()[s].bad, stream_);
+        sets[s] = result.in_box[s].or_else(sets[s]);
+      }
+      if (moved[0] || moved[1])
+      {
+        start(found, frame, sets, moved);
+        end_stage("reduce", stream_);
+        wait(found, frame, moved);
+        for (int s = 0; s < 2; ++s)
+          if (moved[s] && found[s].bad != 0)
+            complain_of_image(s, n_sets, s == 0 ? targets : sources, ~found[s].bad);
+      }
+
+      set_bounds bounds;
+      bool first = true;
+      for (int s = 0; s < 2; ++s)
+      {
+        if (!wanted[s]) continue;
+        set_bounds next = where(found, frame, s);
+        next.along.moved = moved[s];
+        for (int a = 0; a < Dim && !first; ++a)
         {
-          T const l = static_cast<T>(-from_ordered_bits(found[s].lower[a]));
-          T const u = static_cast<T>(from_ordered_bits(found[s].upper[a]));
-          lower[a] = first || l < lower[a] ? l : lower[a];
-          upper[a] = first || u > upper[a] ? u : upper[a];
+          next.lower[a] = std::min(next.lower[a], bounds.lower[a]);
+          next.upper[a] = std::max(next.upper[a], bounds.upper[a]);
         }
+        if (!first) next.along = united(bounds.along, next.along);
+        bounds = next;
         first = false;
       }
-      found_grid<T, Dim> result{make_cell_grid<T, Dim>(lower, upper, cutoff, options_)};
+      result.grid = make_cell_grid<T, Dim>(bounds.along, cutoff, options_);
       cell_grid<T, Dim>& grid = result.grid;
       std::array<double, Dim> extent{};
       for (int a = 0; a < Dim; ++a)
       {
-        extent[a] = double(upper[a]) - double(lower[a]);
+        extent[a] = bounds.upper[a] - bounds.lower[a];
         if (!has_wide_cells(grid, options_, a)) continue;
-        device_axis const axis(targets[a], targets.size(), sources[a],
-                               n_sets == 2 ? sources.size() : 0, stream_);
+        device_axis const axis(sets[0][a], sets[0].size(), sets[1][a], sets[1].size(), stream_);
         leave_gaps_out(
             grid, options_, a, axis.spacing(crowd_of_cell),
             [&](double length) { return axis.gaps(length); }, result.pieces[a]);
         if (grid.pieces[a].n > 0) extent[a] = grid.cells[a] / grid.inverse_width[a];
       }
-      result.geometry = make_cell_geometry<T, Dim>(grid, extent);
+      result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
       return result;
     }
 
   private:
-    [[noreturn]] void complain(bool is_query, columns const& x, std::uint32_t i) const
+    struct set_bounds
     {
+      points_along<Dim> along;
+      std::array<double, Dim> lower{}, upper{}; ///< of coordinates
+    };
+
+    /// Puts the search for the bounds of these sets into the stream.
+    void start(bounds_of_sets<Dim>& found, cell_frame<Dim> const& frame,
+               std::array<columns, 2> const& sets, std::array<bool, 2> const& wanted)
+    {
+      for (int s = 0; s < 2; ++s)
+      {
+        if (!wanted[s]) continue;
+        device_points<T, Dim> const points(sets[s]);
+        found[s].blocks_done = found[2 + s].blocks_done = 0;
+        start_bounds(coordinates_of<T, Dim>{points}, bounds_.data() + s, &found[s], stream_,
+                     "cuda_cell_list: find_bounds");
+        if (!frame.is_aligned)
+          start_bounds(places_along<T, Dim>{points, frame}, bounds_.data() + 2 + s, &found[2 + s],
+                       stream_, "cuda_cell_list: find_bounds");
+      }
+    }
+    void wait(bounds_of_sets<Dim> const& found, cell_frame<Dim> const& frame,
+              std::array<bool, 2> const& wanted) const
+    {
+      for (int s = 0; s < 2; ++s)
+        for (int k = s; wanted[s] && k < (frame.is_aligned ? 2 : 4); k += 2)
+          wait_for_word(found[k].blocks_done, stream_, "cuda_cell_list: find_bounds");
+    }
+
+    [[nodiscard]] static set_bounds where(bounds_of_sets<Dim> const& found,
+                                          cell_frame<Dim> const& frame, int s)
+    {
+      set_bounds set;
+      device_bounds<Dim> const& along = found[frame.is_aligned ? s : 2 + s];
       for (int a = 0; a < Dim; ++a)
       {
-        T value = 0;
-        device_copy(&value, &x[a][i], sizeof value, stream_);
-        T const period = options_.period[a];
-        bool const finite = std::isfinite(value);
-        if (finite && (period == 0 || (value >= 0 && value < period))) continue;
-        std::string const found = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
-                                  " of " + (is_query ? "query " : "point ") + std::to_string(i) +
-                                  " is " + number_text(value);
-        if (!finite) throw error(found + "; give finite coordinates");
-        throw error(found + ", outside the periodic box [0, " + number_text(period) +
-                    "); wrap the points into it, as nearfield::wrap() does on the host");
+        set.lower[a] = -from_ordered_bits(found[s].lower[a]);
+        set.upper[a] = from_ordered_bits(found[s].upper[a]);
+        set.along.lower[a] = -from_ordered_bits(along.lower[a]);
+        set.along.upper[a] = from_ordered_bits(along.upper[a]);
+        set.along.largest =
+            std::max({set.along.largest, std::abs(set.lower[a]), std::abs(set.upper[a])});
       }
+      return set;
+    }
+
+    static std::string name_of(int set, int n_sets, std::uint32_t i)
+    {
+      return (set == 0 && n_sets == 2 ? "query " : "point ") + std::to_string(i);
+    }
+    [[nodiscard]] T value(columns const& x, int axis, std::uint32_t i) const
+    {
+      T found = 0;
+      device_copy(&found, &x[axis][i], sizeof found, stream_);
+      return found;
+    }
+    [[noreturn]] void complain(int set, int n_sets, columns const& x, std::uint32_t i) const
+    {
+      for (int a = 0; a < Dim; ++a)
+        if (T const found = value(x, a, i); !std::isfinite(found))
+          throw error("cuda_cell_list: coordinate " + std::to_string(a) + " of " +
+                      name_of(set, n_sets, i) + " is " + number_text(found) +
+                      "; give finite coordinates");
       throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
+    }
+    [[noreturn]] void complain_of_image(int set, int n_sets, columns const& x,
+                                        std::uint32_t i) const
+    {
+      std::string text;
+      for (int a = 0; a < Dim; ++a) text += (a > 0 ? ", " : "") + number_text(value(x, a, i));
+      throw error("cuda_cell_list: " + name_of(set, n_sets, i) + ", (" + text +
+                  "), is more than 2^29 boxes away from the box; bring it closer");
     }
 
     cuda_stream stream_;

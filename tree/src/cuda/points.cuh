@@ -6,6 +6,7 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
+#include <array>
 #include <cstdint>
 
 namespace nearfield::detail
@@ -23,6 +24,14 @@ namespace nearfield::detail
     {
       for (int a = 0; a < Dim; ++a) x[a] = columns[a];
     }
+
+    __device__ std::array<T, Dim> at(std::uint32_t i) const
+    {
+      std::array<T, Dim> point;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) point[a] = x[a][i];
+      return point;
+    }
   };
 
   /// The cells of points: keys of the grid with rows padded to whole groups (cell_geometry).
@@ -33,20 +42,26 @@ namespace nearfield::detail
     std::uint32_t row_cells;
     double units_per_length;
     double units_per_cell[Dim];
+    double origin[Dim]; ///< of coordinates in units
 
     /// The pieces of the grid are in device memory.
     cell_of_point(cell_grid<T, Dim> const& g, cell_geometry const& geometry)
         : grid(g), row_cells(geometry.row_cells), units_per_length(geometry.units_per_length)
     {
-      for (int a = 0; a < Dim; ++a) units_per_cell[a] = units_per_length / grid.inverse_width[a];
+      for (int a = 0; a < Dim; ++a)
+      {
+        units_per_cell[a] = units_per_length / grid.inverse_width[a];
+        origin[a] = geometry.origin[a];
+      }
     }
 
     __device__ std::uint64_t key(device_points<T, Dim> const& points, std::uint32_t i) const
     {
+      std::array<T, Dim> const x = points.at(i);
       std::uint64_t row = 0;
 #pragma unroll
-      for (int a = 0; a < Dim - 1; ++a) row = row * grid.cells[a] + grid.index(a, points.x[a][i]);
-      return row * row_cells + grid.index(Dim - 1, points.x[Dim - 1][i]);
+      for (int a = 0; a < Dim - 1; ++a) row = row * grid.cells[a] + grid.index(a, x);
+      return row * row_cells + grid.index(Dim - 1, x);
     }
 
     /// The coordinates in units, modulo 2^32, and the index. Without the gaps that are left out: the cells around an
@@ -59,7 +74,7 @@ namespace nearfield::detail
       {
         T const x = points.x[a][i];
         double const units = grid.pieces[a].n == 0
-                                 ? (static_cast<double>(x) - grid.lower[a]) * units_per_length
+                                 ? (static_cast<double>(x) - origin[a]) * units_per_length
                                  : grid.place(a, x) * units_per_cell[a];
         u[3 - Dim + a] = static_cast<std::uint32_t>(__double2ll_rn(units));
       }

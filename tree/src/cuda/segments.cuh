@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device_images.cuh"
 #include "geometry.hpp"
 #include "launch.cuh"
 #include "starts.cuh"
@@ -25,12 +26,21 @@ namespace nearfield::detail
     uint32_t const* item_cell;
     uint64_t const* item_wide_cell;
     uint32_t n_items;
-    /// half: an item meets only points after its first one
+    /// half: an item meets only points after its first one, and images of that
     bool half, one_set;
+    /// of each shift; null if there is only the box itself
+    image_move const* images;
     cell_geometry geometry;
   };
 
-  /// A cell on an axis and the image in which it is met: its points are at x + image * L.
+  /// k / d, with reciprocal = (2^32 - 1) / d: the high word of the product is too small by at most one.
+  __device__ inline uint32_t divided(uint32_t k, uint32_t d, uint32_t reciprocal)
+  {
+    uint32_t const q = __umulhi(k, reciprocal);
+    return k - q * d >= d ? q + 1 : q;
+  }
+
+  /// A cell on an axis and the image in which it is met.
   struct cell_image
   {
     int cell, image;
@@ -45,22 +55,27 @@ namespace nearfield::detail
       int const v = low + e;
       return {v < n ? v : -1, 0};
     }
-    // cells past the end of the grid are its first ones, and come first; cells before its start come last
-    int const first = low < 0 ? -low : c + reach >= n ? n - low : 0;
-    int const turned = first + e;
-    int const v = low + (turned > 2 * reach ? turned - (2 * reach + 1) : turned);
-    int const image = v < 0 ? -1 : v >= n ? 1 : 0;
-    return {v - image * n, image};
+    // The image after the last cell consists of the first cells, and comes first. All but the first image and the last
+    // one are whole.
+    int const high = c + reach, top = static_cast<int>(divided(high, n, g.reciprocal[axis]));
+    int image = top, first = max(low - top * n, 0);
+    int const before = high - top * n + 1 - first; // cells of the first image
+    if (e >= before)
+    {
+      e -= before;
+      int const later = static_cast<int>(divided(e, n, g.reciprocal[axis]));
+      e -= later * n;
+      image -= later + 1;
+      first = max(low - image * n, 0);
+    }
+    return {first + e, image};
   }
 
-  /// Positions [begin, end) of consecutive cells of a row, met in one image; `code` holds image + 1 of each
-  /// axis in 2 bits. One per lane.
+  /// Positions [begin, end) of consecutive cells of a row, met in the image of this shift. One per lane.
   struct source_segment
   {
     uint32_t begin = 0, end = 0;
-    uint32_t code = 0;
-
-    static constexpr uint32_t no_image = 1 | 1 << 2 | 1 << 4;
+    uint32_t shift = 0;
   };
 
   /// The segments of an item, 32 at a time.
@@ -73,12 +88,12 @@ namespace nearfield::detail
     {
       cell_geometry const& g = in.geometry;
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
-      int const total = g.wraps[2] ? 2 * rows : rows;
+      int const total = rows * static_cast<int>(g.parts);
       if (next_ >= total) return false;
       mine_ = next_ + lane < total ? segment(in, item, next_ + lane) : source_segment{};
       next_ += 32;
-      if (in.half)
-        mine_.begin = max(mine_.begin, item_begin + 1); // items before this one have met it
+      // items before this one have met it; an image of its first point is still to be met
+      if (in.half) mine_.begin = max(mine_.begin, item_begin + (mine_.shift == 0));
       pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
       return true;
     }
@@ -88,7 +103,7 @@ namespace nearfield::detail
     {
       int const from = __ffs(pending_) - 1;
       return {__shfl_sync(all_lanes, mine_.begin, from), __shfl_sync(all_lanes, mine_.end, from),
-              __shfl_sync(all_lanes, mine_.code, from)};
+              __shfl_sync(all_lanes, mine_.shift, from)};
     }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
     /// Keeps the first segment from `begin` on.
@@ -98,16 +113,10 @@ namespace nearfield::detail
     }
 
   private:
-    /// k / d, with reciprocal = (2^32 - 1) / d: the high word of the product is too small by at most one.
-    __device__ static uint32_t divided(uint32_t k, uint32_t d, uint32_t reciprocal)
-    {
-      uint32_t const q = __umulhi(k, reciprocal);
-      return k - q * d >= d ? q + 1 : q;
-    }
     __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
     {
       uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
-      uint32_t const column = divided(row, g.cells[1], g.y_reciprocal);
+      uint32_t const column = divided(row, g.cells[1], g.reciprocal[1]);
       z = static_cast<int>(key - row * g.row_cells);
       x = static_cast<int>(column);
       y = static_cast<int>(row - column * g.cells[1]);
@@ -128,8 +137,8 @@ namespace nearfield::detail
         cell_of(g, in.item_cell[item], x_of_item, y_of_item, z_of_item);
       else
         cell_of(g, in.item_wide_cell[item], x_of_item, y_of_item, z_of_item);
-      // a row that wraps has two parts
-      int const part = g.wraps[2] ? s & 1 : 0, row = g.wraps[2] ? s >> 1 : s;
+      int const row = static_cast<int>(divided(s, g.parts, g.parts_reciprocal));
+      int const part = s - row * static_cast<int>(g.parts);
       int const across_y = 2 * g.reach[1] + 1;
       int const row_x = static_cast<int>(divided(row, across_y, g.across_reciprocal));
       cell_image const x = neighbour_cell(g, 0, x_of_item, row_x);
@@ -139,24 +148,23 @@ namespace nearfield::detail
       cell_range const z = along_row(g, z_of_item, part);
       if (z.first > z.last) return {};
       uint64_t const first = (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
+      int const sum = x.image * g.weight[0] + y.image * g.weight[1] + z.image * g.weight[2];
       return {in.starts.first_of(first + z.first), in.starts.first_of(first + z.last + 1),
-              static_cast<uint32_t>(x.image + 1 | (y.image + 1) << 2 | (z.image + 1) << 4)};
+              static_cast<uint32_t>(sum < 0 ? sum + g.n_images : sum)};
     }
 
     struct cell_range
     {
       int first, last, image;
     };
-    /// The cells of a row within reach of an item that starts at cell z. In a row that wraps, cells past its
-    /// end are the first cells, and are part 0; cells before its start are the last cells, and are part 1.
+    /// Part of the cells of a row within reach of an item that starts at cell z: those in one image, of which the last
+    /// one comes first.
     __device__ static cell_range along_row(cell_geometry const& g, int z, int part)
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
       int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
-      if (!g.wraps[2]) return {max(low, 0), min(high, n - 1), 0};
-      if (low < 0) return part == 0 ? cell_range{0, high, 0} : cell_range{low + n, n - 1, -1};
-      if (high >= n) return part == 0 ? cell_range{0, high - n, 1} : cell_range{low, n - 1, 0};
-      return part == 0 ? cell_range{low, high, 0} : cell_range{0, -1, 0};
+      int const image = g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
+      return {max(low - image * n, 0), min(high - image * n, n - 1), image};
     }
 
     int next_ = 0;

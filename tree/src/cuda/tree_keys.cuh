@@ -218,8 +218,8 @@ namespace nearfield::detail
       root.bounds = bounds_.data() + 2;
       for (int s = 0; s < 2; ++s)
         if (all[s].n > 0)
-          start_bounds<T, Dim>(all[s], {}, bounds_.data() + s, bounds_.data() + 2 + s, stream_,
-                               "build_tree: find_bounds");
+          start_bounds(coordinates_of<T, Dim>{all[s]}, bounds_.data() + s, bounds_.data() + 2 + s,
+                       stream_, "build_tree: find_bounds");
     }
     end_stage("bounds", stream_);
     key_layout const layout = layout_of_valid(options_);

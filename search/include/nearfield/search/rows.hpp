@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 /// \file
@@ -43,8 +42,7 @@ namespace nearfield::detail
     index_type const* j;
     T const* r2;
     T const* d[Dim];
-    std::span<image_run const>
-        images; ///< from the first point to the last one; empty unless asked for
+    image_run const* images; ///< until one ends at the last point; null unless asked for
   };
 
   template <class T, int Dim>

@@ -28,8 +28,11 @@ namespace nearfield
   /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
   /// the columns, which must outlive it and not change between rebuild and search.
   ///
+  /// Points may lie anywhere, as in a cell_list: of a set with a point outside a periodic box it keeps images in the box.
+  ///
   /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
-  /// After a search for a CSR list it holds 16 bytes per point less, until the next search.
+  /// After a search for a CSR list it holds 16 bytes per point less, until the next search. Images in the box take
+  /// Dim coordinates and Dim 32-bit counters per point more.
   template <class T, int Dim>
   class NEARFIELD_API cuda_cell_list
   {
@@ -37,9 +40,8 @@ namespace nearfield
     using columns = strided<T const, Dim>;          ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
-    /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
-    /// [0, L), what cell_list throws for, 2^31 points or more, too little memory on the device, and if
-    /// nearfield was built without CUDA.
+    /// One set. Throws nearfield::error for what cell_list throws for, 2^31 points or more, too little memory on
+    /// the device, and if nearfield was built without CUDA.
     cuda_cell_list(cuda_backend where, columns const& points, std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
     /// Two sets: searches `points` for the neighbours of `queries`. Lists have one row per query.

@@ -1,0 +1,205 @@
+// Searches in boxes of any shape, of points anywhere, on a GPU: to the bit those of the CPU.
+
+#include "complains_of.hpp"
+#include "search/random_case.hpp"
+#include "search/search_case.hpp"
+
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    template <class Kind>
+    class any_cell_gpu : public testing::Test
+    {};
+    TYPED_TEST_SUITE(any_cell_gpu, search_kinds);
+
+    template <class V>
+    testing::AssertionResult same_bits(page_array<V> const& gpu, page_array<V> const& cpu)
+    {
+      if (gpu.size() != cpu.size())
+        return testing::AssertionFailure() << gpu.size() << " values, on the CPU " << cpu.size();
+      for (std::size_t k = 0; k < cpu.size(); ++k)
+        if (std::memcmp(gpu.data() + k, cpu.data() + k, sizeof(V)) != 0)
+          return testing::AssertionFailure() << "value " << k << " of " << cpu.size() << " is "
+                                             << +gpu.data()[k] << ", on the CPU " << +cpu.data()[k];
+      return testing::AssertionSuccess();
+    }
+
+    template <class T, int Dim>
+    void expect_same_geometry(detail::pair_geometry<T, Dim> const& gpu,
+                              detail::pair_geometry<T, Dim> const& cpu)
+    {
+      EXPECT_TRUE(same_bits(gpu.r2, cpu.r2)) << "r2";
+      for (int a = 0; a < Dim; ++a)
+      {
+        EXPECT_TRUE(same_bits(gpu.displacements[a], cpu.displacements[a])) << "axis " << a;
+        EXPECT_TRUE(same_bits(gpu.images[a], cpu.images[a])) << "images, axis " << a;
+      }
+      EXPECT_TRUE(same_bits(gpu.packed_images, cpu.packed_images)) << "packed images";
+    }
+    template <class T, int Dim>
+    void expect_same(coo<T, Dim> const& gpu, coo<T, Dim> const& cpu)
+    {
+      EXPECT_TRUE(same_bits(gpu.i, cpu.i)) << "i";
+      EXPECT_TRUE(same_bits(gpu.j, cpu.j)) << "j";
+      expect_same_geometry<T, Dim>(gpu, cpu);
+    }
+    template <class T, int Dim>
+    void expect_same(csr<T, Dim> const& gpu, csr<T, Dim> const& cpu)
+    {
+      EXPECT_TRUE(same_bits(gpu.offsets, cpu.offsets)) << "offsets";
+      EXPECT_TRUE(same_bits(gpu.columns, cpu.columns)) << "columns";
+      expect_same_geometry<T, Dim>(gpu, cpu);
+    }
+
+    /// Both lists, or both errors.
+    template <class T, int Dim, class What>
+    void expect_same_list(cuda_cell_list<T, Dim>& on_gpu, cell_list<T, Dim> const& on_cpu,
+                          What const& what)
+    {
+      std::optional<decltype(radius_search(simd, on_cpu, what))> cpu;
+      try
+      {
+        cpu = radius_search(simd, on_cpu, what);
+      }
+      catch (error const&)
+      {
+        EXPECT_EQ(what.images, image_columns::packed);
+        EXPECT_THAT([&] { (void)radius_search(cuda, on_gpu, what); },
+                    complains_of("packed", "-512 to 511", "image_columns::counters"));
+      }
+      if (cpu) expect_same(radius_search(cuda, on_gpu, what).to_host(), *cpu);
+    }
+
+    template <class T, int Dim>
+    void expect_same_searches(cuda_cell_list<T, Dim>& on_gpu, cell_list<T, Dim> const& on_cpu)
+    {
+      auto const &gpu = on_gpu.grid(), &cpu = on_cpu.grid();
+      EXPECT_EQ(gpu.cells, cpu.cells);
+      EXPECT_EQ(gpu.reach, cpu.reach);
+      EXPECT_EQ(gpu.lower, cpu.lower);
+      EXPECT_EQ(gpu.inverse_width, cpu.inverse_width);
+      EXPECT_EQ(gpu.wraps, cpu.wraps);
+      for (pairs const which : {pairs::full, pairs::half})
+      {
+        if (which == pairs::half && !on_cpu.has_one_set()) continue;
+        SCOPED_TRACE(which == pairs::half ? "half" : "full");
+        for (bool const sorted : {false, true})
+        {
+          SCOPED_TRACE(sorted ? "sorted" : "by position");
+          SCOPED_TRACE("COO");
+          expect_same_list(on_gpu, on_cpu,
+                           to_coo{which, sorted, true, true, image_columns::counters});
+          expect_same_list(on_gpu, on_cpu,
+                           to_coo{which, sorted, false, sorted, image_columns::packed});
+        }
+        for (bool const sorted : {false, true})
+        {
+          SCOPED_TRACE(sorted ? "sorted" : "by position");
+          SCOPED_TRACE("CSR");
+          expect_same_list(on_gpu, on_cpu,
+                           to_csr{which, sorted, true, !sorted, image_columns::packed});
+          expect_same_list(on_gpu, on_cpu,
+                           to_csr{which, sorted, false, true, image_columns::counters});
+        }
+        expect_same_list(on_gpu, on_cpu, to_coo{which});
+        expect_same_list(on_gpu, on_cpu, to_csr{which});
+        auto const counts = radius_search(cuda, on_gpu, count_pairs{which, true}).to_host();
+        auto const expected = radius_search(simd, on_cpu, count_pairs{which, true});
+        EXPECT_EQ(counts.total, expected.total);
+        EXPECT_EQ(radius_search(cuda, on_gpu, count_pairs{which}).total, expected.total);
+        EXPECT_TRUE(same_bits(counts.per_point, expected.per_point));
+        auto const table = radius_search(cuda, on_gpu, to_table{which, 7}).to_host();
+        auto const of_cpu = radius_search(simd, on_cpu, to_table{which, 7});
+        EXPECT_TRUE(same_bits(table.counts, of_cpu.counts));
+        for (index_type i = 0; i < of_cpu.size(); ++i)
+          EXPECT_THAT(table.row(i), testing::ElementsAreArray(of_cpu.row(i))) << "row " << i;
+      }
+    }
+
+    template <class T, int Dim>
+    void check_case(random_case<T, Dim> const& of)
+    {
+      device_columns<T, Dim> const x(of.x.view()), y(of.y.view());
+      if (of.one_set)
+      {
+        cell_list<T, Dim> const cells(of.x.view(), of.cutoff, of.options);
+        cuda_cell_list<T, Dim> on_gpu(cuda, x.view(), T(of.cutoff), of.options);
+        expect_same_searches(on_gpu, cells);
+      }
+      else
+      {
+        cell_list<T, Dim> const cells(of.x.view(), of.y.view(), of.cutoff, of.options);
+        cuda_cell_list<T, Dim> on_gpu(cuda, x.view(), y.view(), T(of.cutoff), of.options);
+        expect_same_searches(on_gpu, cells);
+      }
+    }
+  }
+
+  TYPED_TEST(any_cell_gpu, has_the_lists_of_the_cpu)
+  {
+    for (std::uint64_t seed = 0; seed < number_of_cells(500) && !this->HasFailure(); ++seed)
+    {
+      SCOPED_TRACE(testing::Message() << "cell " << seed);
+      bool const is_large = seed % 10 == 0; // several items a cell, and batches an item
+      check_case(random_case<typename TypeParam::real, TypeParam::dim>(seed, is_large ? 2e5 : 3000,
+                                                                       is_large ? 1000 : 60));
+    }
+  }
+
+  TYPED_TEST(any_cell_gpu, takes_points_that_leave_the_box_and_come_back)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto x = make_points<T, dim>(cloud::uniform, 700);
+    cell_list_options<T, dim> options;
+    options.period.fill(T(1));
+    device_columns<T, dim> const inside(x.view());
+    cuda_cell_list<T, dim> on_gpu(cuda, inside.view(), T(0.15), options);
+    expect_same_searches(on_gpu, cell_list<T, dim>(x.view(), double(T(0.15)), options));
+    for (std::size_t i = 0; i < x.size(); i += 3)
+      x.columns[i % dim][i] += static_cast<T>(static_cast<int>(i % 7) - 3);
+    device_columns<T, dim> const outside(x.view());
+    on_gpu.rebuild(outside.view());
+    cell_list<T, dim> const cells(x.view(), double(T(0.15)), options);
+    expect_same_searches(on_gpu, cells);
+    on_gpu.rebuild(inside.view(), outside.view());
+    cell_list<T, dim> const of_two(make_points<T, dim>(cloud::uniform, 700).view(), x.view(),
+                                   double(T(0.15)), options);
+    expect_same_searches(on_gpu, of_two);
+    on_gpu.rebuild(inside.view(), T(0.7));
+    expect_same_searches(on_gpu, cell_list<T, dim>(make_points<T, dim>(cloud::uniform, 700).view(),
+                                                   double(T(0.7)), options));
+  }
+
+  TYPED_TEST(any_cell_gpu, refuses_points_too_far_to_count_images)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto x = make_points<T, dim>(cloud::uniform, 500);
+    cell_list_options<T, dim> options;
+    options.period.fill(T(1));
+    for (std::size_t const i : {321, 123}) x.columns[1][i] = T(1e12);
+    device_columns<T, dim> const on_device(x.view());
+    auto const build = [&](auto const&... sets)
+    {
+      cuda_cell_list<T, dim>(cuda, sets..., T(0.1), options);
+    };
+    EXPECT_THAT([&] { build(on_device.view()); },
+                complains_of("point 123, (", "more than 2^29 boxes away"));
+    EXPECT_THAT([&] { build(on_device.view(), on_device.view()); },
+                complains_of("query 123, (", "more than 2^29 boxes away"));
+  }
+}

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "../images.hpp"
+#include "geometry.hpp"
+
+#include <nearfield/cuda/device_array.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+namespace nearfield::detail
+{
+  /// What an image adds to the coordinates in units, modulo 2^32.
+  struct __align__(16) image_move
+  {
+    std::uint32_t units[3];
+    std::uint32_t is_positive; ///< as is_positive() of its counters
+  };
+
+  /// The images that points of a grid meet, in device memory, by number; empty if there is only the box itself.
+  template <class T, int Dim>
+  class device_images
+  {
+  public:
+    /// Keeps what it has if that is the same.
+    void make(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, cuda_stream stream)
+    {
+      image_numbers<Dim> const numbers = numbers_of(grid);
+      key const wanted{grid.frame.vectors, grid.frame.basis, numbers.most,
+                       geometry.units_per_length};
+      if (wanted == made_of_) return;
+      *this = {};
+      if (numbers.n > 1)
+      {
+        std::vector<std::array<double, 3>> shifts;
+        std::vector<image_counters<Dim>> images;
+        make_images(grid.frame, numbers, shifts, images);
+        std::vector<image_move> moves(shifts.size());
+        std::vector<std::array<T, Dim>> rounded(shifts.size());
+        for (std::size_t s = 0; s < shifts.size(); ++s)
+        {
+          moves[s].is_positive = is_positive(images[s]);
+          for (int a = 0; a < Dim; ++a)
+          {
+            double const units =
+                std::clamp(shifts[s][a] * geometry.units_per_length, -0x1p62, 0x1p62);
+            moves[s].units[3 - Dim + a] = static_cast<std::uint32_t>(std::llrint(units));
+            rounded[s][a] = static_cast<T>(shifts[s][a]);
+            most_ = std::max(most_, std::abs(images[s][a]));
+          }
+        }
+        moves_ = device_array<image_move>(std::span<image_move const>(moves), stream);
+        shifts_ =
+            device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);
+        counters_ =
+            device_array<image_counters<Dim>>(std::span<image_counters<Dim> const>(images), stream);
+      }
+      made_of_ = wanted;
+    }
+
+    [[nodiscard]] int size() const { return static_cast<int>(moves_.size()); }
+    [[nodiscard]] image_move const* moves() const { return moves_.data(); }
+    /// What is added to points, in their precision.
+    [[nodiscard]] std::array<T, Dim> const* shifts() const { return shifts_.data(); }
+    [[nodiscard]] image_counters<Dim> const* counters() const { return counters_.data(); }
+    /// The largest of these, without its sign.
+    [[nodiscard]] std::int32_t most() const { return most_; }
+
+  private:
+    struct key
+    {
+      std::array<std::array<double, Dim>, Dim> vectors{}, basis{};
+      std::array<int, Dim> most{};
+      double units_per_length = 0;
+
+      friend bool operator==(key const&, key const&) = default;
+    };
+
+    key made_of_;
+    device_array<image_move> moves_;
+    device_array<std::array<T, Dim>> shifts_;
+    device_array<image_counters<Dim>> counters_;
+    std::int32_t most_ = 0;
+  };
+}

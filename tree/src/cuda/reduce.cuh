@@ -1,0 +1,95 @@
+#pragma once
+
+#include "../reduce.hpp"
+#include "bounds.cuh"
+#include "launch.cuh"
+#include "points.cuh"
+
+#include <nearfield/core/cell.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// \file
+/// reduce_points() of a GPU: the same images, to the bit.
+
+namespace nearfield::detail
+{
+  /// How far points lie along the normals of an oblique frame.
+  template <class T, int Dim>
+  struct places_along
+  {
+    using value_type = double;
+    static constexpr int n = Dim;
+    device_points<T, Dim> points;
+    cell_frame<Dim> frame;
+
+    __device__ std::array<double, Dim> operator()(std::uint32_t i) const
+    {
+      std::array<double, Dim> x, along;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) x[a] = static_cast<double>(points.x[a][i]);
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) along[a] = frame.along(a, x);
+      return along;
+    }
+  };
+
+  /// Images of points in the box, in device memory, and how often its vectors were subtracted, by index.
+  template <class T, int Dim>
+  struct points_in_box
+  {
+    std::array<device_array<T>, Dim> columns;
+    device_array<image_counters<Dim>> images; ///< empty: all points were inside
+
+    points_in_box() = default;
+    points_in_box(std::size_t n, cuda_stream stream)
+        : images(n, stream, "cuda_cell_list: images of points")
+    {
+      for (auto& column : columns)
+        column = device_array<T>(n, stream, "cuda_cell_list: points in the box");
+    }
+
+    /// These points, or the given ones if all of them are inside.
+    [[nodiscard]] strided<T const, Dim> or_else(strided<T const, Dim> const& given) const
+    {
+      if (images.size() == 0) return given;
+      std::array<T const*, Dim> first;
+      for (int a = 0; a < Dim; ++a) first[a] = columns[a].data();
+      return soa<T const, Dim>(first, images.size());
+    }
+  };
+
+  /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
+  template <class T, int Dim>
+  __global__ void
+  reduce_kernel(device_points<T, Dim> const points, __grid_constant__ cell_frame<Dim> const frame,
+                std::array<T*, Dim> const columns, image_counters<Dim>* images, std::uint32_t* bad)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    reduced_point<T, Dim> const point = frame.reduce(points.at(i));
+#pragma unroll
+    for (int a = 0; a < Dim; ++a) columns[a][i] = point.at[a];
+    images[i] = point.image;
+    if (!point.fits) atomicMax(bad, ~i);
+  }
+
+  /// Brings points, at least one, into the box.
+  template <class T, int Dim>
+  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points,
+                                       cell_frame<Dim> const& frame, std::uint32_t* bad,
+                                       cuda_stream stream)
+  {
+    points_in_box<T, Dim> to(points.n, stream);
+    std::array<T*, Dim> columns;
+    for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
+    reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
+        points, frame, columns, to.images.data(), bad);
+    check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
+    return to;
+  }
+}
