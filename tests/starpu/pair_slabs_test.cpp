@@ -145,8 +145,20 @@ namespace nearfield::test
     using T = TypeParam;
     auto const x = points_in_unit_box<T>(200);
     check_all(x, 0.15, {.period = {1, 0, 1}});
-    check_all(x, 0.45, {.period = {1, 1, 1}});                               // nearest images
-    check_all(x, 0.2, {.cells_per_cutoff = {4, 1, 1}, .period = {1, 1, 0}}); // on one axis
+    check_all(x, 0.45, {.period = {1, 1, 1}}); // two images of a cell
+    check_all(x, 0.2, {.cells_per_cutoff = {4, 1, 1}, .period = {1, 1, 0}});
+  }
+
+  TYPED_TEST(starpu_pair_slabs, in_boxes_of_any_shape)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::plummer, 120); // most of them outside
+    check_all(x, 0.2, {.period = {T(0.1), T(0.5), 0}, .closed = true});
+    check_all(x, 0.2,
+              {.cell = {.vectors = {{{0.5, 0, 0}, {0.9, 0.3, 0}, {0.1, 0, 0.4}}},
+                        .periodic = {true, true, true}}});
+    check_all(make_points<T, 2>(cloud::uniform, 120), 0.1,
+              {.cell = {.vectors = {{{0.3, 0.4}, {}}}, .periodic = {true, false}}});
   }
 
   TYPED_TEST(starpu_pair_slabs, of_two_sets)
@@ -298,12 +310,12 @@ namespace nearfield::test
     {
       pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.1,
                             {.grid = grid, .backend = where, .slabs = 5});
-      for (T const bad : {std::numeric_limits<T>::quiet_NaN(), T(1.5)})
+      for (T const bad : {std::numeric_limits<T>::quiet_NaN(), T(1e12)})
       {
         expect_lists(list, cells, pairs::half);
         set(columns.view()[1], 137, bad);
         list.recount();
-        auto const refused = complains_of("137", bad > 1 ? "periodic box" : "finite");
+        auto const refused = complains_of("137", bad > 1 ? "boxes away" : "finite");
         if (bad > 1)
           EXPECT_THAT([&] { list.wait(); }, refused);
         else
@@ -319,12 +331,19 @@ namespace nearfield::test
       }
       expect_lists(list, cells, pairs::half);
       // from the start
-      set(columns.view()[1], 137, T(-1));
+      set(columns.view()[1], 137, T(-1e12));
       pair_slabs<T, 3> other(one_runtime(), columns.view(), 0.1, {.grid = grid, .backend = where});
-      EXPECT_THAT([&] { other.wait(); }, complains_of("137", "-1"));
+      EXPECT_THAT([&] { other.wait(); }, complains_of("137", "-1e"));
       set(columns.view()[1], 137, good);
       other.recount();
       expect_lists(other, cells, pairs::half);
+      // a point that leaves the box is listed by its image
+      set(columns.view()[1], 137, T(-1.25));
+      other.recount();
+      x.columns[1][137] = T(-1.25);
+      expect_lists(other, cell_list<T, 3>(x.view(), 0.1, grid), pairs::half);
+      set(columns.view()[1], 137, good);
+      x.columns[1][137] = good;
     }
   }
 
@@ -411,7 +430,7 @@ namespace nearfield::test
     EXPECT_THAT(make(all, all, cutoff), complains_of("two sets"));
     EXPECT_THAT(make(all, negative), complains_of("cutoff", "-1"));
     EXPECT_THAT(make(all, cutoff,
-                     typename pair_slabs<T, 3>::options_type{.grid = {.period = {T(0.3), 0, 0}}}),
+                     typename pair_slabs<T, 3>::options_type{.grid = {.period = {T(-0.3), 0, 0}}}),
                 complains_of("period"));
 #if !defined(NEARFIELD_TEST_CUDA)
     EXPECT_THAT(make(all, cutoff, typename pair_slabs<T, 3>::options_type{.backend = cuda}),

@@ -52,10 +52,9 @@ namespace nearfield::starpu
   /// than there were, and are made again when a slab has more than that, or less than a quarter.
   ///
   /// Handles of columns must outlive the object. Tasks that move the points come after fill() and before
-  /// recount(). If a task fails, because of a point that is not finite or outside its periodic box, say, its outputs
-  /// are zero, the next call throws its exception, and later calls throw nearfield::error until recount(). One thread
-  /// at a time may call the functions, and no task. Handles of results live as long as the object, those of i and j
-  /// until the next fill().
+  /// recount(). If a task fails, because of a point that is not finite, say, its outputs are zero, the next call throws
+  /// its exception, and later calls throw nearfield::error until recount(). One thread at a time may call the functions,
+  /// and no task. Handles of results live as long as the object, those of i and j until the next fill().
   template <class T, int Dim>
   class NEARFIELD_API pair_slabs
   {
@@ -66,7 +65,7 @@ namespace nearfield::starpu
     /// How space is cut into cells, which pairs are listed, and in how many tasks.
     struct options_type
     {
-      cell_list_options<T, Dim> grid = {}; ///< periods, and cells per cutoff
+      cell_list_options<T, Dim> grid = {}; ///< the box, and cells per cutoff
       pairs which = pairs::half;           ///< half or full list
       /// write the column i too; without it, rows() and offsets() give the i of each pair
       bool with_i = true;
