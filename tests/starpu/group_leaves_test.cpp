@@ -172,6 +172,7 @@ namespace
     refuses(build_tree(x.view(), {.cell = box}));
     refuses(cell_list(x.view(), 0.2, {.period = {0, 1}}));
     refuses(cell_list(inside.view(), x.view(), 0.2, {.cell = box}));
-    EXPECT_EQ(group_leaves(build_tree(inside.view(), {.cell = box})).size(), 1u);
+    auto const tree = build_tree(inside.view(), {.cell = box});
+    EXPECT_EQ(group_leaves(tree).size(), 1u);
   }
 }
