@@ -1,6 +1,7 @@
 #include "complains_of.hpp"
 #include "image_pairs.hpp"
 #include "random_cells.hpp"
+#include "search/image_lists.hpp"
 #include "search/search_case.hpp"
 
 #include <nearfield/search/radius_search.hpp>
@@ -71,17 +72,6 @@ namespace nearfield::test
       return failure;
     }
 
-    /// S of a place of a list, in counters or packed.
-    template <class T, int Dim>
-    detail::image_counters<Dim> image_at(detail::pair_geometry<T, Dim> const& of, std::size_t at)
-    {
-      detail::image_counters<Dim> image;
-      for (int a = 0; a < Dim; ++a)
-        image[a] = of.packed_images.empty()
-                       ? of.images[a][at]
-                       : static_cast<std::int32_t>(of.packed_images[at] >> 10 * a & 1023) - 512;
-      return image;
-    }
     template <class T, int Dim>
     entry<T, Dim> entry_at(detail::pair_geometry<T, Dim> const& of, std::size_t at, index_type i,
                            index_type j)
@@ -358,14 +348,6 @@ namespace nearfield::test
         return out;
       }
     };
-
-    template <int Dim>
-    points<double, Dim> points_at(std::vector<std::array<double, Dim>> const& places)
-    {
-      points<double, Dim> x;
-      for (auto const& place : places) x.push_back(place);
-      return x;
-    }
 
     /// Row i of points on a plane.
     std::vector<neighbour<2>> row_of(cell_list<double, 2> const& cells, index_type i, pairs which)
