@@ -115,7 +115,7 @@ namespace nearfield::test
           above[(a + 1) % 3] = -out;
           auto const x = points_at<3>({point_of(box, below), point_of(box, above)});
           auto const found = found_pairs(x, 3, box);
-          EXPECT_EQ(indices(found),
+          ASSERT_EQ(indices(found),
                     (std::vector<std::pair<index_type, index_type>>{{0, 1}, {1, 0}}));
           detail::image_counters<3> image{};
           image[a] = int(out);
