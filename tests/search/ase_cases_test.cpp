@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
-// The cases that the neighbour lists of ASE (the Atomic Simulation Environment) are tested with, and shells of crystals:
-// few points, whose neighbours are known without a program.
+// What the neighbour lists of ASE, the Atomic Simulation Environment, are tested with, and shells of crystals: few
+// points, whose neighbours are known without a program.
 
 namespace nearfield::test
 {

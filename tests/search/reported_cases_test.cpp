@@ -364,7 +364,7 @@ namespace nearfield::test
       EXPECT_EQ(defined_pairs(moved(x, {by, by, by}), 0.6), pairs);
   }
 
-  // GPUMD 190: a box a little shorter than nine cutoffs, and points that drifted out of it: those near 0 lost neighbours.
+  // GPUMD 190: in a box a little shorter than nine cutoffs, points near 0 lost neighbours after some drifted out of it.
   TEST(reported_cases, gpumd_190_neighbours_are_lost_near_0_where_points_drifted_out)
   {
     double const length = 80.9;
