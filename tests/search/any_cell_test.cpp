@@ -418,6 +418,15 @@ namespace nearfield::test
     EXPECT_THAT(list.displacements[1], testing::ElementsAre(-0.25));
   }
 
+  TEST(images_of_lists, may_be_in_reach_where_they_could_not_be_packed)
+  {
+    auto const x = points_at<2>({{0.25, 0}});
+    cell_list<double, 2> const cells(x.view(), 511.5, {.period = {1, 0}});
+    EXPECT_EQ(cells.grid().most_images(0), 512);
+    auto const list = radius_search(simd, cells, to_csr{.images = image_columns::packed});
+    EXPECT_EQ(list.packed_images.size(), 2u * 511);
+  }
+
   TEST(images_of_lists, may_be_too_many_to_be_packed)
   {
     auto const x = points_at<2>({{0.25, 0}, {512.375, 0}});
