@@ -158,6 +158,8 @@ TEST(fields, of_a_search)
                                  {"backend", "scalar"},
                                  {"workers", "1"},
                                  {"radius", "1.25"},
+                                 {"cell", "[]"},
+                                 {"pbc", "[]"},
                                  {"periodic.0", "0"},
                                  {"periodic.1", "0"},
                                  {"periodic.2", "5"},

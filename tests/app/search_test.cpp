@@ -3,7 +3,7 @@
 #include "program.hpp"
 #include "read_json.hpp"
 
-#include "points.hpp"
+#include "image_pairs.hpp"
 #include "search/brute_force.hpp"
 
 #include <nearfield/io/points.hpp>
@@ -309,6 +309,98 @@ TEST(search, charges_are_not_needed_and_do_not_matter)
       search(folder, "a.csv", "o.csv", {"--radius", "1.5", "--columns", "_,x,y,z,_"}).at("pairs"),
       "1");
   EXPECT_EQ(read_text(folder / "o.csv"), "i,j\n0,1\n");
+}
+
+namespace
+{
+  /// Lists with images, of points in a box of Dim vectors, against the definition.
+  template <class T, int Dim>
+  void expect_images(std::string const& precision, std::vector<std::string> const& box,
+                     cell<Dim> const& expected_box, double radius)
+  {
+    temporary_folder const folder;
+    auto points = random_points(Dim, 60, 9);
+    for (double& x : points.positions[0]) x = 3 * x - 1; // some outside
+    write_points(folder / "a.csv", points);
+    test::points<T, Dim> x;
+    for (std::size_t a = 0; a < Dim; ++a)
+      x.columns[a].assign(points.positions[a].begin(), points.positions[a].end());
+    image_definition<T, Dim> const definition(expected_box, x, x, static_cast<T>(radius));
+    std::vector<std::vector<std::int64_t>> full, half;
+    for (auto const& [i, j, image] : definition.full())
+    {
+      full.push_back({i, j});
+      full.back().insert(full.back().end(), image.begin(), image.end());
+      if (i < j || (i == j && nearfield::detail::is_positive(image))) half.push_back(full.back());
+    }
+    std::vector<std::string> options{
+        "--radius", std::to_string(radius), "--dim", std::to_string(Dim), "--precision", precision,
+        "--list"};
+    options.insert(options.end(), box.begin(), box.end());
+    auto const with = [&](std::string const& list, bool shifts)
+    {
+      auto all = options;
+      all.insert(std::ranges::find(all, "--list") + 1, list);
+      if (shifts) all.push_back("--shifts");
+      return all;
+    };
+    std::string const header = Dim == 2 ? "i,j,sx,sy" : "i,j,sx,sy,sz";
+    auto json = search(folder, "a.csv", "full.csv", with("full", true));
+    auto rows = read_csv(folder / "full.csv", header);
+    std::ranges::sort(rows);
+    EXPECT_EQ(rows, full);
+    EXPECT_EQ(json.at("pairs"), std::to_string(full.size()));
+    EXPECT_EQ(json.at("bytes"), std::to_string(61 * 8 + (4 + 4 * Dim) * full.size()));
+
+    json = search(folder, "a.csv", "half.csv", with("half", true));
+    rows = read_csv(folder / "half.csv", header);
+    for (auto& row : rows)
+      if (row[1] < row[0])
+      {
+        std::swap(row[0], row[1]);
+        for (std::size_t a = 2; a < row.size(); ++a) row[a] = -row[a];
+      }
+    std::ranges::sort(rows);
+    EXPECT_EQ(rows, half);
+    EXPECT_EQ(json.at("bytes"), std::to_string((8 + 4 * Dim) * half.size()));
+
+    search(folder, "a.csv", "half.npy", with("half", true));
+    EXPECT_EQ(read_npy(folder / "half.npy",
+                       "(" + std::to_string(half.size()) + ", " + std::to_string(2 + Dim) + ")")
+                  .size(),
+              half.size() * (2 + Dim));
+    json = search(folder, "a.csv", "count.csv", with("count", false));
+    EXPECT_EQ(json.at("pairs"), std::to_string(full.size()));
+    EXPECT_GT(full.size(), 100u);
+  }
+}
+
+TEST(search, takes_any_box_and_says_which_image)
+{
+  cell<3> oblique{{{{1.25, 0, 0}, {0.5, 0.75, 0}, {0.25, -0.5, 1}}}, {true, true, true}};
+  std::vector<std::string> const text{"--cell", "1.25,0,0,0.5,0.75,0,0.25,-0.5,1"};
+  expect_images<double, 3>("f64", text, oblique, 0.40625);
+  expect_images<float, 3>("f32", text, oblique, 0.40625);
+  oblique.periodic[2] = false;
+  expect_images<double, 3>("f64", {text[0], text[1], "--pbc", "1,1,0"}, oblique, 0.40625);
+  cell<2> const in_plane{{{{1, 0.5}, {0, 0.25}}}, {true, true}};
+  expect_images<double, 2>("f64", {"--cell", "1,0.5,0,0.25"}, in_plane, 0.3125);
+  // thinner than the radius
+  auto const thin = cell<3>::of_lengths(std::array{1., 0.125, 0.});
+  expect_images<double, 3>("f64", {"--cell", "1,0.125,0"}, thin, 0.3125);
+  expect_images<float, 3>("f32", {"--periodic", "1,0.125,0"}, thin, 0.3125);
+}
+
+// As what was an error: points outside, and a period below twice the radius.
+TEST(search, takes_points_outside_a_short_period)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0,0,0\n0,-0.001,0\n0.5,0,0\n");
+  search(folder, "a.csv", "b.csv", {"--radius", "0.25", "--periodic", "0.5,1,1", "--shifts"});
+  EXPECT_EQ(read_csv(folder / "b.csv", "i,j,sx,sy,sz").size(), 3u);
+  search(folder, "a.csv", "b.csv", {"--radius", "0.6", "--periodic", "0,0,0.5"});
+  // each with itself once, the first two in 3 images, and the last with each of them
+  EXPECT_EQ(read_csv(folder / "b.csv", "i,j").size(), 3u + 3 + 2);
 }
 
 TEST(search, json_has_times_and_memory)

@@ -109,6 +109,17 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
       "5,0,0");
   EXPECT_EQ(box(taken("search", "a.xyz", xyz(cube), {"--periodic", "4,5,6.5"})),
             "4 x 5 x 6.5 (Lattice) is that of --periodic");
+  // searches take boxes of any shape
+  auto const of_search = [&](std::string const& comment, std::vector<std::string> const& options)
+  {
+    return box(taken("search", "a.xyz", xyz(comment), options));
+  };
+  std::string const triclinic = "Lattice=\"4 0 0 1 5 0 0 0 6\"";
+  EXPECT_EQ(of_search(triclinic, {}),
+            "(Lattice) is triclinic, not used: --cell 4,0,0,1,5,0,0,0,6 repeats it");
+  EXPECT_EQ(of_search(triclinic, {"--cell", "4,0,0,1,5,0,0,0,6"}), "(Lattice) is that of --cell");
+  EXPECT_EQ(of_search(cube, {"--cell", "4,5,6.5"}), "(Lattice) is that of --cell");
+  EXPECT_EQ(of_search(cube, {"--cell", "4,5,7"}), "(Lattice) is not used: --cell gives 4,5,7");
 }
 
 TEST(taken, is_in_the_json)

@@ -21,8 +21,11 @@ namespace
   list_rows in_order(list_rows rows, std::string const& list)
   {
     for (auto& row : rows)
-      if (list == "half")
-        std::ranges::sort(row);
+      if (list == "half" && row[1] < row[0])
+      {
+        std::swap(row[0], row[1]);
+        for (std::size_t a = 2; a < row.size(); ++a) row[a] = -row[a];
+      }
       else if (list == "table")
         std::sort(row.begin() + 2, row.end(),
                   [](auto j, auto k) { return k < 0 ? j >= 0 : j >= 0 && j < k; });
@@ -68,6 +71,11 @@ namespace
           {2, "full", "many.npy", {"--cells-per-cutoff", "3"}},
           {2, "count", "many.csv", {"--workers", "1"}},
           {3, "count", "many.npy", {"--periodic", "1,1,1"}},
+          // points outside the box, which is thinner than the radius
+          {3, "half", "many.csv", {"--periodic", "0.8,0.11,0"}},
+          {2, "half", "many.npy", {"--shifts", "--cell", "0.9,0,0,0.3,0.8,0,0.1,0.05,0.2"}},
+          {3, "full", "many.csv", {"--shifts", "--cell", "0.4,0.4,0.1", "--pbc", "1,1,0"}},
+          {2, "table", "many.csv", {"--cell", "0.9,0,0,-0.3,0.8,0,0.1,0.05,0.4"}},
           {3, "table", "many.csv", {}},
           {2, "table", "many.npy", {"--width", "3"}}})
     {
@@ -95,7 +103,12 @@ namespace
       auto const end = run_over(n, with(out, options), "search");
       expect_success(end);
       auto found = read_rows(folder / out, header, wanted.size(), wanted[0].size());
-      if (n == 1) found = in_order(found, list);
+      if (n > 1)
+      {
+        EXPECT_TRUE(std::ranges::is_sorted(found, {}, [](auto const& row)
+                                           { return std::pair(row[0], row[1]); }));
+      }
+      found = in_order(found, list); // images of a pair, too
       EXPECT_TRUE(found == wanted);
       auto const json = read_text(folder / "out.json");
       EXPECT_THAT(json, testing::HasSubstr("\"points\": 1200"));
@@ -131,7 +144,9 @@ namespace
     for (int i = 0; i < 1000; ++i) rows += std::to_string(i) + ",2,3\n";
     write_text(in, rows);
     // on the last rank
-    expect_the_refusal(folder, {in, "--radius", "1.5", "--periodic", "999,0,0", "--output", out},
+    auto const far = (folder / "far.csv").string();
+    write_text(far, rows + "1e300,2,3\n");
+    expect_the_refusal(folder, {far, "--radius", "1.5", "--precision", "f32", "--output", out},
                        "search");
     std::filesystem::create_symlink("/dev/full", folder / "full.csv");
     expect_the_refusal(folder, {in, "--radius", "1.5", "--output", (folder / "full.csv").string()},
@@ -141,6 +156,6 @@ namespace
         run_over(2, {in, "--radius", "1.5", "--max-memory", "15983", "--output", out}, "search");
     expect_refusal(end, "--max-memory: the half list has 999 pairs in 15984 bytes, more than the "
                         "15983 bytes given");
-    EXPECT_EQ(folder.n_files(), 2);
+    EXPECT_EQ(folder.n_files(), 3);
   }
 }
