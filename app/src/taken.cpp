@@ -85,7 +85,7 @@ namespace nearfield::app
       {
         file.box = name + " " + shape_of(cell) +
                    (given ? ", not used: --cell " + numbers(vectors, ",") + " repeats it"
-                          : ", which cannot be used yet");
+                          : ", which nearfield run cannot repeat: it takes boxes along x, y and z");
         return;
       }
       std::vector<double> const period(lengths->begin(), lengths->begin() + dim);

@@ -52,8 +52,7 @@ namespace nearfield::starpu
   /// than there were, and are made again when a slab has more than that, or less than a quarter.
   ///
   /// Handles of columns must outlive the object. Tasks that move the points come after fill() and before
-  /// recount(). If a task fails, because of a point that is not finite or outside its periodic box, say, its outputs
-  /// are zero, the next call throws its exception, and later calls throw nearfield::error until recount(). One thread
+  /// recount(). If a task fails, for example because a point is not finite, its outputs are zero, the next call throws its exception, and later calls throw nearfield::error until recount(). One thread
   /// at a time may call the functions, and no task. Handles of results live as long as the object, those of i and j
   /// until the next fill().
   template <class T, int Dim>
@@ -66,8 +65,9 @@ namespace nearfield::starpu
     /// How space is cut into cells, which pairs are listed, and in how many tasks.
     struct options_type
     {
-      cell_list_options<T, Dim> grid = {}; ///< periods, and cells per cutoff
-      pairs which = pairs::half;           ///< half or full list
+      cell_list_options<T, Dim> grid =
+          {};                    ///< the periodic box, closed or not, and cells per cutoff
+      pairs which = pairs::half; ///< half or full list
       /// write the column i too; without it, rows() and offsets() give the i of each pair
       bool with_i = true;
       /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.
