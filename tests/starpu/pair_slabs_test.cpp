@@ -145,7 +145,7 @@ namespace nearfield::test
     using T = TypeParam;
     auto const x = points_in_unit_box<T>(200);
     check_all(x, 0.15, {.period = {1, 0, 1}});
-    check_all(x, 0.45, {.period = {1, 1, 1}});                               // nearest images
+    check_all(x, 0.45, {.period = {1, 1, 1}});                               // few cells on an axis
     check_all(x, 0.2, {.cells_per_cutoff = {4, 1, 1}, .period = {1, 1, 0}}); // on one axis
   }
 
