@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -17,6 +19,13 @@
 
 namespace nearfield::test
 {
+  /// How many boxes a test has: NEARFIELD_TEST_CELLS, or a sample.
+  inline std::uint64_t number_of_cells(std::uint64_t sample)
+  {
+    char const* const wanted = std::getenv("NEARFIELD_TEST_CELLS");
+    return wanted ? std::strtoull(wanted, nullptr, 10) : sample;
+  }
+
   /// A cell with heights of 0.1 to 10 cutoffs and shears to 80 degrees, of either handedness, turned, and periodic
   /// along any of its vectors; those of open axes may be anything.
   template <int Dim>

@@ -35,8 +35,8 @@ namespace nearfield::app
     [[nodiscard]] virtual std::unique_ptr<motion> start(run_options const& options,
                                                         named_points& of, cut_options const& cut,
                                                         std::vector<double> factors) const;
-    /// Searches, by a back-end that is not automatic. Throws nearfield::error for points outside a periodic box, and for
-    /// a list that exceeds the memory limit, before allocating it.
+    /// Searches, by a back-end that is not automatic. Throws nearfield::error for a list that exceeds the
+    /// memory limit, before allocating it.
     [[nodiscard]] virtual search_result search(search_options const& options,
                                                named_points const& points) const;
 

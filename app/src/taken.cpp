@@ -63,6 +63,17 @@ namespace nearfield::app
                          : "is triclinic";
     }
 
+    // The option that leaves axes open, if the file says that they are.
+    std::string open_axes(file_report::periodic_cell const& cell, std::size_t dim)
+    {
+      if (!cell.periodic) return "";
+      std::vector<double> flags;
+      for (std::size_t a = 0; a < dim; ++a) flags.push_back((*cell.periodic)[a] ? 1 : 0);
+      return std::ranges::all_of(flags, [](double f) { return f == 1; })
+                 ? ""
+                 : " --pbc " + numbers(flags, ",");
+    }
+
     // `moves`: the points, in open space. `given`: --cell, null if the command does not take boxes of any shape.
     void judge(file_report::periodic_cell const& cell, int dim, std::vector<double> const& periodic,
                std::vector<double> const* given, bool moves, taken_file& file)
@@ -84,8 +95,9 @@ namespace nearfield::app
       if (!lengths)
       {
         file.box = name + " " + shape_of(cell) +
-                   (given ? ", not used: --cell " + numbers(vectors, ",") + " repeats it"
-                          : ", which cannot be used yet");
+                   (given ? ", not used: --cell " + numbers(vectors, ",") + open_axes(cell, n) +
+                                " repeats it"
+                          : ", which nearfield run cannot repeat: it takes boxes along x, y and z");
         return;
       }
       std::vector<double> const period(lengths->begin(), lengths->begin() + dim);
@@ -109,7 +121,7 @@ namespace nearfield::app
       else
       {
         file.box += "is not used: --periodic " + numbers(period, ",") + " repeats it";
-        if (std::ranges::any_of(shift, [](double s) { return s != 0; }))
+        if (!given && std::ranges::any_of(shift, [](double s) { return s != 0; }))
           file.box += ", of positions moved by " + numbers(shift, ",");
       }
     }

@@ -43,6 +43,6 @@ def box():
     axes.set(aspect="equal", xlim=(-3.2, 10.8), ylim=(-1, 4.6), xticks=[], yticks=[])
     axes.legend(loc="lower right")
     figure.tight_layout(rect=(0, 0.08, 1, 1))
-    caption(figure, "Point i is outside, so all points are reduced: u = x - w vectors. The pair is (i, j, S) with",
+    caption(figure, "Point i lies outside the reduced cell: u_i = x_i - w_i vectors. The pair is (i, j, S) with",
             "S = w_i - w_j + m = (-2, 1): x_j + S vectors is as far from x_i as the image m of u_j is from u_i.")
     return figure

@@ -75,7 +75,7 @@ def crystal(n_cells, cutoff, lattice_constant=3.52):
 def crystals(quick):
     if quick:
         return [crystal(5, 3), crystal(5, 8)]
-    # the first is smaller than two cutoffs
+    # the first is thinner than two cutoffs, so several images of an atom count
     return [crystal(3, 8)] + [crystal(n, cutoff) for n in (5, 10, 20, 30) for cutoff in (3, 5, 8)]
 
 

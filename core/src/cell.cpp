@@ -135,9 +135,10 @@ namespace nearfield::detail
 
       [[noreturn]] void refuse_dependent(int axis) const
       {
-        refuse(given_, axis,
-               "depends on the others, or is too sheared; give vectors that span a cell, or make "
-               "an axis open");
+        refuse(
+            given_, axis,
+            "depends on the others up to rounding, or is too sheared; give independent vectors, or "
+            "make an axis open");
       }
 
       cell_frame<Dim>& frame_;
@@ -188,9 +189,10 @@ namespace nearfield::detail
       if (!periodic[a]) continue;
       vectors[a] = reduced[a] = given.vectors[a];
       if (!std::isnormal(dot(vectors[a], vectors[a])))
-        refuse(given, a,
-               "has a square that is no positive normal number; give a vector, make the axis open, "
-               "or use other units of length");
+        refuse(
+            given, a,
+            "is zero, not finite, too long or too short; give a finite vector, make the axis open, "
+            "or use other units of length");
     }
     basis_reduction<Dim>(*this, given).run();
     complete(*this);

@@ -94,15 +94,19 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
             "4 x 5 x 6.5 (Lattice) is that of --periodic");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,7"}),
             "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
-  EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),
-            "(Lattice) is triclinic, which cannot be used yet");
-  EXPECT_EQ(of_run("Lattice=\"0 4 0 4 0 0 0 0 4\""),
-            "(Lattice) has vectors that do not lie along x, y and z in this order, which cannot be "
-            "used yet");
-  EXPECT_EQ(of_run("Lattice=\"0 4 0 0 4 0 4 0 0\""),
-            "(Lattice) is triclinic, which cannot be used yet");
+  EXPECT_EQ(
+      of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),
+      "(Lattice) is triclinic, which nearfield run cannot repeat: it takes boxes along x, y and z");
+  EXPECT_EQ(
+      of_run("Lattice=\"0 4 0 4 0 0 0 0 4\""),
+      "(Lattice) has vectors that do not lie along x, y and z in this order, which nearfield run "
+      "cannot repeat: it takes boxes along x, y and z");
+  EXPECT_EQ(
+      of_run("Lattice=\"0 4 0 0 4 0 4 0 0\""),
+      "(Lattice) is triclinic, which nearfield run cannot repeat: it takes boxes along x, y and z");
   EXPECT_EQ(of_run("Lattice=\"4 0 0 0 -4 0 0 0 4\""),
-            "(Lattice) has a negative length, which cannot be used yet");
+            "(Lattice) has a negative length, which nearfield run cannot repeat: it takes boxes "
+            "along x, y and z");
   EXPECT_EQ(
       box(taken("run", "a.lmp", lammps)),
       "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "
@@ -117,6 +121,8 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
   std::string const triclinic = "Lattice=\"4 0 0 1 5 0 0 0 6\"";
   EXPECT_EQ(of_search(triclinic, {}),
             "(Lattice) is triclinic, not used: --cell 4,0,0,1,5,0,0,0,6 repeats it");
+  EXPECT_EQ(of_search("pbc=\"T T F\" " + triclinic, {}),
+            "(Lattice) is triclinic, not used: --cell 4,0,0,1,5,0,0,0,6 --pbc 1,1,0 repeats it");
   EXPECT_EQ(of_search(triclinic, {"--cell", "4,0,0,1,5,0,0,0,6"}), "(Lattice) is that of --cell");
   EXPECT_EQ(of_search(cube, {"--cell", "4,5,6.5"}), "(Lattice) is that of --cell");
   EXPECT_EQ(of_search(cube, {"--cell", "4,5,7"}), "(Lattice) is not used: --cell gives 4,5,7");

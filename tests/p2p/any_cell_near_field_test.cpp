@@ -127,7 +127,7 @@ namespace nearfield::test
 
   TEST(any_cell_near_field, is_the_sum_over_all_images_within_the_cutoff)
   {
-    for (std::uint64_t seed = 0; seed < 100; ++seed)
+    for (std::uint64_t seed = 0; seed < number_of_cells(100); ++seed)
     {
       SCOPED_TRACE(seed);
       expect_sums_of_cells<double, 3>(seed);

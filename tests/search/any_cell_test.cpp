@@ -1,6 +1,7 @@
 #include "complains_of.hpp"
 #include "image_pairs.hpp"
-#include "random_case.hpp"
+#include "search/image_lists.hpp"
+#include "search/random_case.hpp"
 #include "search/search_case.hpp"
 
 #include <nearfield/search/radius_search.hpp>
@@ -70,17 +71,6 @@ namespace nearfield::test
       return failure;
     }
 
-    /// S of a place of a list, in counters or packed.
-    template <class T, int Dim>
-    detail::image_counters<Dim> image_at(detail::pair_geometry<T, Dim> const& of, std::size_t at)
-    {
-      detail::image_counters<Dim> image;
-      for (int a = 0; a < Dim; ++a)
-        image[a] = of.packed_images.empty()
-                       ? of.images[a][at]
-                       : static_cast<std::int32_t>(of.packed_images[at] >> 10 * a & 1023) - 512;
-      return image;
-    }
     template <class T, int Dim>
     entry<T, Dim> entry_at(detail::pair_geometry<T, Dim> const& of, std::size_t at, index_type i,
                            index_type j)
@@ -294,13 +284,6 @@ namespace nearfield::test
               });
       }
     }
-
-    /// How many cells a test has; more by NEARFIELD_TEST_CELLS.
-    std::uint64_t number_of_cells()
-    {
-      char const* const wanted = std::getenv("NEARFIELD_TEST_CELLS");
-      return wanted ? std::strtoull(wanted, nullptr, 10) : 300;
-    }
   }
 
   TYPED_TEST(any_cell, gives_the_pairs_of_the_definition)
@@ -328,14 +311,6 @@ namespace nearfield::test
         return out;
       }
     };
-
-    template <int Dim>
-    points<double, Dim> points_at(std::vector<std::array<double, Dim>> const& places)
-    {
-      points<double, Dim> x;
-      for (auto const& place : places) x.push_back(place);
-      return x;
-    }
 
     /// Row i of points on a plane.
     std::vector<neighbour<2>> row_of(cell_list<double, 2> const& cells, index_type i, pairs which)
@@ -441,6 +416,15 @@ namespace nearfield::test
     EXPECT_THAT(list.images[1], testing::ElementsAre(-3));
     EXPECT_THAT(list.displacements[0], testing::ElementsAre(0.25));
     EXPECT_THAT(list.displacements[1], testing::ElementsAre(-0.25));
+  }
+
+  TEST(images_of_lists, may_be_in_reach_where_they_could_not_be_packed)
+  {
+    auto const x = points_at<2>({{0.25, 0}});
+    cell_list<double, 2> const cells(x.view(), 511.5, {.period = {1, 0}});
+    EXPECT_EQ(cells.grid().most_images(0), 512);
+    auto const list = radius_search(simd, cells, to_csr{.images = image_columns::packed});
+    EXPECT_EQ(list.packed_images.size(), 2u * 511);
   }
 
   TEST(images_of_lists, may_be_too_many_to_be_packed)

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 /// \file
 /// What searches in boxes of any shape are tested with.
@@ -48,11 +47,4 @@ namespace nearfield::test
       if (!one_set) y = points_around<T, Dim>(random, frame, cutoff, n());
     }
   };
-
-  /// How many boxes a test has; more by NEARFIELD_CELLS.
-  inline std::uint64_t number_of_cells(std::uint64_t otherwise)
-  {
-    char const* const wanted = std::getenv("NEARFIELD_CELLS");
-    return wanted ? std::strtoull(wanted, nullptr, 10) : otherwise;
-  }
 }

@@ -229,6 +229,9 @@ namespace nearfield::test
     check_all(cell_list<T, 3>(x.view(), 0.15, {.period = {1, 0, 1}}));
     check_all(
         cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // cells meet in several images
+    auto const few = make_points<T, 3>(cloud::uniform, 40);
+    check_all(cell_list<T, 3>(few.view(), 1.1,
+                              {.cells_per_cutoff = {3, 3, 3}, .period = {1, 0, 1}})); // and points
   }
 
   TYPED_TEST(search_on_threads, takes_two_sets)

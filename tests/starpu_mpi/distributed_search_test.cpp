@@ -488,7 +488,7 @@ namespace
                 testing::HasSubstr("the box is 1e-06 thick along axis 1, so that more than 65535"));
     EXPECT_THAT(
         message_for(0.4, {.period = {0, 1}, .cell = cell<2>::of_lengths(std::array{0., 1.})}),
-        testing::HasSubstr("both a cell and periods are given"));
+        testing::HasSubstr("both .cell and .period are given"));
     EXPECT_THAT(message_for(0.1, {.first_number = std::uint64_t(0) - 9}),
                 testing::HasSubstr("first_number is 18446744073709551607"));
     auto const total = static_cast<std::uint64_t>(50 * size_of_world());

@@ -359,7 +359,7 @@ namespace
     EXPECT_THAT(message_for({.period = {0, 1e-3, 0}}),
                 testing::HasSubstr("outside the periodic box"));
     EXPECT_THAT(message_for({.cell = cell<3>::of_lengths(std::array{0., 2., 0.})}),
-                testing::HasSubstr("a cell is given; ranks have boxes along the axes"));
+                testing::HasSubstr(".cell is given; trees over ranks take boxes along the axes"));
     EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
     leaf_costs const negative{.near_field = [](double, double)
                               {

@@ -428,7 +428,7 @@ namespace nearfield::test
     EXPECT_THAT(with(0.1, {.period = {nan, 0, 0}}), complains_of("period is", "nan on axis 0"));
     auto const cube = cell<3>::of_lengths(std::array{1., 1., 1.});
     EXPECT_THAT(with(0.1, {.period = {0, 0, 1}, .cell = cube}),
-                complains_of("both a cell and periods", "give one"));
+                complains_of("both .cell and .period", "give one"));
     EXPECT_THAT(with(0.1, {.cell = {cube.vectors, {true, true, true}, {0, nan, 0}}}),
                 complains_of("origin is nan on axis 1"));
     EXPECT_THAT(with(0.1, {.cell = {{{{1, 0, 0}, {2, 0, 0}, {}}}, {true, true, false}}}),

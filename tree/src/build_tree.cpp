@@ -267,7 +267,7 @@ namespace nearfield::detail
             options(given)
       {
         if (any_period(given.period))
-          throw error("build_tree: both a cell and a period are given; give one of them");
+          throw error("build_tree: both .cell and .period are given; give one of them");
         if (source_positions)
           sources.emplace(on, frame, named_positions<T, Dim>{*source_positions, "sources"});
         options.cell = {};

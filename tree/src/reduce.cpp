@@ -109,7 +109,9 @@ namespace nearfield::detail
       std::string text;
       for (int a = 0; a < Dim; ++a) text += (a > 0 ? ", " : "") + number_text(points[a][i]);
       throw error(std::string(function) + ": point " + std::to_string(i) + " of the " + name +
-                  ", (" + text + "), is more than 2^29 boxes away from the box; bring it closer");
+                  ", (" + text +
+                  "), is more than 2^29 boxes away from the box; subtract whole multiples of its "
+                  "vectors first");
     }
     std::array<T const*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.moved.data() + a * n;

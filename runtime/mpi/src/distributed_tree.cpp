@@ -42,9 +42,9 @@ namespace nearfield::starpu_mpi
           [&]
           {
             if (options.cell.periodic != std::array<bool, Dim>())
-              throw error(
-                  "distributed_tree: a cell is given; ranks have boxes along the axes: give "
-                  "period, and points inside");
+              throw error("distributed_tree: .cell is given; trees over ranks take boxes along the "
+                          "axes: give "
+                          ".period, with all points in [0, L)");
             tree_options<Dim> along_the_curve = options;
             if (options.level && options.order == leaf_order::row_major)
               throw error("distributed_tree: order is row_major; ranks have ranges of the Z curve: "

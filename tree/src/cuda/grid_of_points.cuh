@@ -202,7 +202,8 @@ namespace nearfield::detail
       std::string text;
       for (int a = 0; a < Dim; ++a) text += (a > 0 ? ", " : "") + number_text(value(x, a, i));
       throw error("cuda_cell_list: " + name_of(set, n_sets, i) + ", (" + text +
-                  "), is more than 2^29 boxes away from the box; bring it closer");
+                  "), is more than 2^29 boxes away from the box; subtract whole multiples of its "
+                  "vectors first");
     }
 
     cuda_stream stream_;

@@ -17,8 +17,8 @@
 
 namespace nearfield
 {
-  /// A parallelepiped that repeats along some of its vectors. An axis that is not periodic is open. Its vector may be
-  /// anything, zero too: a vector orthogonal to the periodic ones takes its place.
+  /// A parallelepiped that repeats along the vectors whose flag is set; by default none is. The vector of an open axis is
+  /// ignored and may be zero.
   ///
   ///     nearfield::cell<3> const tilted{.vectors = {{{4, 0, 0}, {1, 3, 0}, {}}}, .periodic = {true, true, false}};
   ///     auto const layer = nearfield::cell<3>::of_lengths(std::array{10., 10., 0.});
@@ -50,8 +50,8 @@ namespace nearfield
     template <int Dim>
     using image_counters = std::array<std::int32_t, Dim>;
 
-    /// Whether the first counter other than 0 is above it: a half list keeps such images of a point of its own, and
-    /// leaves out the opposite ones.
+    /// Whether the first counter other than 0 is positive: a half list keeps these images of a point itself and leaves out
+    /// the opposite ones.
     template <std::size_t Dim>
     [[nodiscard]] NEARFIELD_FN bool is_positive(std::array<std::int32_t, Dim> const& image)
     {
@@ -70,7 +70,7 @@ namespace nearfield
       bool fits;
     };
 
-    /// What deciding about images takes of a cell: made once, on the host, and the same bytes wherever points are.
+    /// The reduced form of a cell, which decides about images. The host makes it once, and all back-ends use the same bytes.
     ///
     /// A reduced basis spans the same lattice, so a sheared cell costs no more than a cube. A point lies in the reduced
     /// cell if 0 <= along(a) < thickness[a] on periodic axes, up to rounding. Two points are at least as far apart as
@@ -161,7 +161,7 @@ namespace nearfield
         return point;
       }
 
-      /// The same as 32-bit numbers.
+      /// image_of() and shift() in 32-bit numbers.
       [[nodiscard]] image_counters<Dim> image_of(std::array<int, Dim> const& cells) const
       {
         row wide{};
@@ -233,7 +233,8 @@ namespace nearfield
   ///
   ///     nearfield::wrap(nearfield::soa{x, y, z}, {10, 10, 0});
   ///
-  /// Trees and cell lists have boxes whose lower ends are 0, and take L in the precision of the points. Throws
+  /// With lower = 0 these are the boxes that `.period` of trees and cell lists describes, with L in the precision of the
+  /// points. Throws
   /// nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
   /// or not finite, and one so small that lower_d + L_d = lower_d.
   template <detail::columns_view X, std::floating_point L = double>
@@ -255,7 +256,7 @@ namespace nearfield
                     "open axis");
       if (!(begin < begin + length))
         throw error("wrap: the length " + detail::number_text(period[d]) + axis +
-                    " is lost beside the lower end " + detail::number_text(lower[d]) +
+                    " is below the rounding of the lower end " + detail::number_text(lower[d]) +
                     " in this precision; move the points, or give a longer box");
       for (std::size_t i = 0; i < points.size(); ++i)
         if (!std::isfinite(points[d][i]))

@@ -65,8 +65,9 @@ namespace nearfield::starpu
     /// How space is cut into cells, which pairs are listed, and in how many tasks.
     struct options_type
     {
-      cell_list_options<T, Dim> grid = {}; ///< the box, and cells per cutoff
-      pairs which = pairs::half;           ///< half or full list
+      cell_list_options<T, Dim> grid =
+          {};                    ///< the periodic box, closed or not, and cells per cutoff
+      pairs which = pairs::half; ///< half or full list
       /// write the column i too; without it, rows() and offsets() give the i of each pair
       bool with_i = true;
       /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.

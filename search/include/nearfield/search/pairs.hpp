@@ -20,23 +20,23 @@
 /// * CSR and table: row i belongs to point i; inside a row by the position of j;
 /// * `.sorted = true`: COO lexicographic (a half list as (smaller, larger) index); CSR rows ascending.
 ///
-/// In a periodic box of few cells (fewer than 2 cells_per_cutoff + 1 along an axis), points may meet several images of a
-/// cell. The cells of a row then come axis by axis, axis 0 outermost: in each image of the box, from the last to the first,
-/// by ascending index. Inside a cell, j is by position. Sorted lists keep this order between the images of a j.
+/// In a periodic box with fewer than 2 cells_per_cutoff + 1 cells along an axis, a row may meet several images of a cell.
+/// Cells then come axis by axis, axis 0 outermost: images from the highest to the lowest, and ascending in each. A sorted
+/// list keeps this order among the images of one j, and negates d and S where it swaps i and j.
 
 namespace nearfield
 {
-  /// The pairs of one set of points, each of i, j and an image of j. Full: both (i, j) and (j, i). Half: one of the two, at
-  /// the point whose position comes first; of the images of i itself, those that the first S other than 0 adds to. Two sets
-  /// have full lists only, with a row per query.
+  /// Pairs (i, j, S) of one set, S the image of j. Full: (i, j, S) and (j, i, -S). Half: one of the two, where j has the
+  /// later position or, for i = j, where the first S_a other than 0 is positive. Two sets have full lists only, with a row
+  /// per query.
   enum class pairs
   {
     half,
     full
   };
 
-  /// How a list names the image of each pair: S counts how often the vectors of the box are added to the second point, as
-  /// both were given, x_j + sum_a S_a vectors[a] being within the cutoff of x_i. Along open axes it is 0.
+  /// How a list gives the image of each pair. S_a is how often vectors[a] is added to x_j, as given:
+  /// x_j + sum_a S_a vectors[a] is within the cutoff of x_i. S_a is 0 along open axes.
   enum class image_columns
   {
     none,
@@ -63,9 +63,9 @@ namespace nearfield
     bool sorted = false;       ///< sort rows by index
     /// also the column of r2
     bool distances = false;
-    /// also the columns of x_i - x_j, of which j is in its image
+    /// also the columns of d = x_i - (x_j + sum_a S_a vectors[a])
     bool displacements = false;
-    /// also which image of j it is
+    /// also S, the image of j
     image_columns images = image_columns::none;
     /// A result of more bytes throws nearfield::error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
@@ -78,9 +78,9 @@ namespace nearfield
     bool sorted = false;       ///< lexicographic, by index
     /// also the column of r2
     bool distances = false;
-    /// also the columns of x_i - x_j, of which j is in its image
+    /// also the columns of d = x_i - (x_j + sum_a S_a vectors[a])
     bool displacements = false;
-    /// also which image of j it is
+    /// also S, the image of j
     image_columns images = image_columns::none;
     /// A result of more bytes throws nearfield::error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
@@ -96,7 +96,7 @@ namespace nearfield
     std::uint64_t max_bytes = no_limit;
   };
 
-  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image),
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - (x_j + sum_a S_a vectors[a]) too (a vec),
   /// for every pair, one after another on the calling thread, in the order of a COO list.
   template <class F>
   struct visit
@@ -120,14 +120,14 @@ namespace nearfield
       index_type i = 0;              ///< the index of the point
       std::span<index_type const> j; ///< the indices of its neighbours
       std::span<T const> r2;         ///< their squared distances, length^2
-      /// x_i - x_j on each axis, of which j is in its image; empty unless asked for
+      /// x_i - (x_j + sum_a S_a vectors[a]) on each axis; empty unless asked for
       std::array<std::span<T const>, Dim> d;
     };
   }
 
   /// Calls f(row) for the row of every point: sums over a point's neighbours (a density, a force) need no list.
   /// row.i is the index of the point. row.j has the indices of its neighbours in the order of a CSR row, row.r2 their
-  /// squared distances and, if asked for, row.d[a] component a of x_i - x_j, of which j is in its image: spans, valid
+  /// squared distances and, if asked for, row.d[a] component a of d = x_i - (x_j + sum_a S_a vectors[a]): spans, valid
   /// during the call.
   ///
   ///     nearfield::radius_search(nearfield::simd, cells, nearfield::visit_rows{

@@ -23,10 +23,9 @@
 /// With `simd.with(threads)` the threads of an executor search slabs of cells of about equal work, among them the CPU
 /// workers of StarPU (starpu::cpu_workers). What they throw comes back as one of the exceptions.
 ///
-/// A pair (i, j, image of j) is listed if r2 < R^2, or r2 <= R^2 in a closed cell list. Here d = x_i - x_j of the points in
-/// the periodic box, minus what the image adds to j, all in the precision of the points;
-/// r2 = (d_x d_x + d_y d_y) + d_z d_z with every operation rounded; R^2 is rounded once. Two points at the same place are a
-/// pair; i = j is one in another image only. Lists are the same, in the same order, on every back-end, instruction set and
+/// A pair (i, j, S) is listed if r2 < R^2, or r2 <= R^2 in a closed cell list. d is the difference of the points inside the
+/// box minus the shift of the image, in the precision of the points; r2 = (d_x d_x + d_y d_y) + d_z d_z with every operation rounded; R^2 is rounded once. Two points at the same place are a
+/// pair. In one set (i, i) is a pair only with S other than 0. Lists are the same, in the same order, on every back-end, instruction set and
 /// number of threads. If a search throws, a result passed to it is unchanged or empty.
 
 namespace nearfield
@@ -160,7 +159,7 @@ namespace nearfield
   }
 
   /// One value computed from all pairs, without a list: f(sum, i, j, r2) adds a pair to a sum, or
-  /// f(sum, i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image).
+  /// f(sum, i, j, r2, d) if it takes d = x_i - (x_j + sum_a S_a vectors[a]) too (a vec).
   ///
   ///     double const result = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
   ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },

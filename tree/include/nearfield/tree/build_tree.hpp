@@ -72,10 +72,9 @@ namespace nearfield
     /// The length L of the periodic box [0, L) on each axis; 0 for an open axis. A leaf of level l is L / 2^l wide
     /// there, so leaves are cubes where all lengths are equal.
     std::array<double, Dim> period{};
-    /// Instead of a period, a box of any shape that points repeat in; they may lie outside it. Axis a is then the
-    /// distance from the face through the origin along its normal, in a cell of the same lattice with short vectors: the
-    /// tree has the thickness of that cell as its period, and root, leaf() and pieces() are along these axes, but along
-    /// the coordinates on open axes of a box that is not sheared.
+    /// A periodic box of any shape, instead of .period; points may lie outside. The tree cuts its reduced cell: coordinate
+    /// a is the distance from a face along its normal, and period() is the thickness. root(), leaf() and pieces() have
+    /// these coordinates. Open axes of a box that is not sheared keep x, y, z.
     nearfield::cell<Dim> cell{};
     /// For max_leaf_size = automatic, until the tree is built; null: those of leaf_costs().
     leaf_costs const* costs = nullptr;
@@ -165,7 +164,7 @@ namespace nearfield
     /// The root box; with periods its centre is that of the periodic box on those axes. It holds all points, unless
     /// gaps are left out.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
-    /// The periods that were given; 0 for an open axis.
+    /// The periods that were given or, with a cell, the thickness of its reduced cell; 0 for an open axis.
     [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The order of the leaves in memory.
     [[nodiscard]] leaf_order order() const { return parts_.order; }
@@ -188,8 +187,8 @@ namespace nearfield
       return parts_.one_set ? parts_.target_order : parts_.source_order;
     }
 
-    /// What brought the targets into the box, by position: the point at position p is that of the caller plus
-    /// target_moves()[p]. Empty if all were inside.
+    /// The shift of each target into the box, by position: the tree takes x[target_order()[p]] + target_moves()[p]. Empty
+    /// if all targets were inside.
     [[nodiscard]] std::span<std::array<double, 3> const> target_moves() const&
     {
       return parts_.target_moves;
@@ -204,7 +203,8 @@ namespace nearfield
     /// Ranges ascend and hold no source twice; adjacent ones are merged. A leaf without targets has no ranges.
     ///
     /// With periods it meets every image of a leaf that touches it: up to level 1 several images of one leaf, and at
-    /// level 0 those of itself. A range has one image, at x_j + shifts[shift]; those of one leaf ascend by shift.
+    /// level 0 those of itself. A range has one image: at y_j + shifts[shift], where y_j is x_j plus its source_moves().
+    /// Images of one leaf ascend by shift.
     [[nodiscard]] interaction_list interactions() const& { return parts_.full.view(parts_.shifts); }
 
     /// The same pairs of different leaves, each once, at the leaf that comes first: every range lies after
@@ -306,7 +306,8 @@ namespace nearfield
   ///
   ///     max(0, min(2^L - 1, floor((x - lower) / width * 2^L))),   computed in double;
   ///
-  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0. An
+  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0. With a cell, x
+  /// is the place along its normal. An
   /// adaptive tree may leave gaps out (tree::pieces()).
   /// Coordinates are float or double, in 2 or 3 columns (soa or strided):
   ///
@@ -316,13 +317,13 @@ namespace nearfield
   /// what they throw, and an error of a point, comes out once, and there is no tree.
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. On an axis of period L points lie in [0, L), with L rounded to T. Time O(N + leaves),
+  /// into the outermost box. With .period, points lie in [0, L), with L rounded to T; with .cell they may lie anywhere. Time O(N + leaves),
   /// scratch memory about 21 bytes per point at most beside the leaves and lists.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a period that is
-  /// negative or not finite, a period beside a cell, vectors that span no cell, a point outside a box of periods, a level
-  /// outside
+  /// negative or not finite, a period together with a cell, vectors that span no cell, a point outside [0, L) of a period,
+  /// a level outside
   /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
   template <detail::cpu_place Where, detail::tree_coordinates X>

@@ -209,7 +209,7 @@ namespace nearfield
         has_cell |= options.cell.periodic[a];
       }
       if (has_period && has_cell)
-        throw error(name + "both a cell and periods are given; give one of them");
+        throw error(name + "both .cell and .period are given; give one of them");
     }
 
     /// The box of valid options. Throws nearfield::error for vectors that span none.

@@ -90,8 +90,8 @@ namespace nearfield
   /// fastest, and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
   /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
-  /// Points may lie anywhere: those outside a periodic box are brought into it, and then all of them are, so that their
-  /// coordinates here are those of an image (docs/conventions.md).
+  /// Points may lie anywhere. If any lies outside the periodic box (the reduced cell of a sheared one), the list holds
+  /// their images inside; points inside keep their bits (docs/conventions.md).
   ///
   /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
   /// whose square is no normal number of T, a coordinate that is not finite, a point more than 2^29 boxes away, vectors
@@ -173,14 +173,14 @@ namespace nearfield
     /// The coordinates of the sources, by position.
     [[nodiscard]] soa<T const, Dim> source_positions() const& { return view().source_x; }
 
-    /// What brought the targets into the box, by position: the point at position p is that of the caller plus
-    /// target_moves()[p]. Empty if all were inside.
+    /// The shift of each target into the box, by position: the list holds x[target_order()[p]] + target_moves()[p]. Empty
+    /// if all targets were inside.
     [[nodiscard]] std::span<std::array<double, 3> const> target_moves() const&;
     /// The same for the sources.
     [[nodiscard]] std::span<std::array<double, 3> const> source_moves() const&;
 
     /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Those of adjacent cells in
-    /// memory are merged.
+    /// memory are merged. Ranges and shifts are those of target_positions() and source_positions(), not of your arrays.
     [[nodiscard]] interaction_list interactions() const&;
     /// The same with every pair of boxes once, at the box that comes first. Also throws
     /// nearfield::error for two sets.

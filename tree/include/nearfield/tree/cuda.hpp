@@ -28,7 +28,8 @@ namespace nearfield
   /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
   /// the columns, which must outlive it and not change between rebuild and search.
   ///
-  /// Points may lie anywhere, as in a cell_list: of a set with a point outside a periodic box it keeps images in the box.
+  /// Points may lie anywhere, as in a cell_list. If any lies outside the periodic box, the list keeps images of its set
+  /// inside.
   ///
   /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
   /// After a search for a CSR list it holds 16 bytes per point less, until the next search. Images in the box take

@@ -46,7 +46,7 @@ namespace nearfield::starpu_mpi
   /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
   /// curve: its *own* points. Cells are those of a cell_list of all points, with one cell per cutoff. The
   /// ranges of ranks have about equal sums of the squares of numbers of points in cells, which is what a search costs.
-  /// A cell is never divided, and an axis along which the box is thinner than 2 R or so is one cell long. Beside its own
+  /// A cell is never divided. A periodic axis thinner than about 2 R is one cell long. Beside its own
   /// points a rank has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also
   /// through periodic borders; in oblique boxes, closer along each normal.
   ///
@@ -326,7 +326,7 @@ namespace nearfield::starpu_mpi
     return rows;
   }
 
-  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, of which j is in its image), for every
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - (x_j + sum_a S_a vectors[a]) too (a vec), for every
   /// pair of this rank, one after another on the calling thread.
   template <nearfield::detail::cpu_backend Where, class T, int Dim, class F>
   void radius_search(Where where, distributed_cells<T, Dim> const& cells, visit<F> what)
