@@ -50,6 +50,8 @@ namespace nearfield::starpu
     {
       list.r2.resize(0);
       for (auto& column : list.displacements) column.resize(0);
+      for (auto& column : list.images) column.resize(0);
+      list.packed_images.resize(0);
     }
   }
 
