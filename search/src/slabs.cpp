@@ -154,9 +154,10 @@ namespace nearfield::detail
 
   namespace
   {
-    /// Pairs (i, j > i) as rows of i. Several threads take them from the full list, whose row i holds all of them; the
+    /// Pairs (i, j >= i) as rows of i. Several threads take them from the full list, whose row i holds all of them; the
     /// half list has some in row j, so two threads would write to one row. This doubles the distance tests,
-    /// but sorting takes longer than these.
+    /// but sorting takes longer than these. One thread takes the half list, also where points meet in several images: a row
+    /// of the full list has those of an earlier j backwards, and opposite ones of i.
     template <class T, int Dim>
     struct upper_rows
     {
@@ -234,7 +235,6 @@ namespace nearfield::detail
     else
     {
       using sink_type = upper_rows<T, Dim>;
-      // the images of j in row i are those of i in row j backwards
       bool const from_half = slabs_.size() == 1 || cells_.grid.meets_images_of_cells();
       slab_search const search(threads_, where_, cells_, from_half ? pairs::half : pairs::full,
                                from_half ? std::vector{slab{0, cells_.targets.size()}}
