@@ -87,7 +87,7 @@ namespace nearfield::test
   {
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
-    one_over_r<dim> const k;
+    gaussian<dim> const k{1};
     for (std::uint64_t seed = 0; seed < 30; ++seed)
     {
       SCOPED_TRACE(seed);

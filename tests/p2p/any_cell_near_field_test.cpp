@@ -56,12 +56,12 @@ namespace nearfield::test
       std::vector<double> of_one, of_two;
       double enough = 0;
 
-      any_cell_case(random_numbers& random, cell<Dim> const& given, T r)
+      any_cell_case(random_numbers& random, cell<Dim> const& given, T r, std::size_t most = 16)
           : box(given), cutoff(r), k{.h = r / 2}
       {
         detail::cell_frame<Dim> const frame(box);
-        x = points_around<T, Dim>(random, frame, cutoff, 1 + random.below(16));
-        y = points_around<T, Dim>(random, frame, cutoff, 1 + random.below(16));
+        x = points_around<T, Dim>(random, frame, cutoff, 1 + random.below(most));
+        y = points_around<T, Dim>(random, frame, cutoff, 1 + random.below(most));
         for (auto* const values : {&q, &y_q})
           for (std::size_t i = 0; i < (values == &q ? x : y).size(); ++i)
             values->push_back(static_cast<T>(random.uniform(1, 2)));
@@ -137,6 +137,20 @@ namespace nearfield::test
       expect_sums_of_trees<double, 2>(seed);
       expect_sums_of_trees<float, 3>(seed);
       if (::testing::Test::HasFailure()) return;
+    }
+  }
+
+  // Wide panels, and several groups of boxes that meet images of themselves.
+  TEST(any_cell_near_field, of_hundreds_of_points_in_a_thin_box)
+  {
+    cell<3> const thin{.vectors = {{{1.5, 0, 0}, {.4, 30, 0}, {0, 2, 40}}},
+                       .periodic = {true, true, true}};
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+    {
+      random_numbers random(seed);
+      any_cell_case<double, 3> const c(random, thin, 2, 700);
+      c.expect_sums(cell_list<double, 3>(c.x.view(), c.cutoff, {.cell = c.box}),
+                    cell_list<double, 3>(c.x.view(), c.y.view(), c.cutoff, {.cell = c.box}));
     }
   }
 }

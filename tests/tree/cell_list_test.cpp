@@ -184,7 +184,7 @@ namespace nearfield::test
                                                 : cell_at(view.source_x, view.sources.begin(b)))] =
             b;
       EXPECT_EQ(box_of.size(), cells.size());
-      bool const has_own_images = grid.meets_images_of_cells();
+      bool const has_own_images = grid.meets_several_images();
       EXPECT_EQ(view.full_own_at.size(), has_own_images ? cells.size() : 0u);
       for (index_type b = 0; b < cells.size(); ++b)
       {

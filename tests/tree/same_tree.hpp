@@ -34,6 +34,8 @@ namespace nearfield::test
     EXPECT_TRUE(std::ranges::equal(a.sources().offsets, b.sources().offsets));
     expect_same_list(a.interactions(), b.interactions());
     if (a.has_one_set()) expect_same_list(a.half_interactions(), b.half_interactions());
+    EXPECT_TRUE(std::ranges::equal(a.target_moves(), b.target_moves()));
+    EXPECT_TRUE(std::ranges::equal(a.source_moves(), b.source_moves()));
     EXPECT_EQ(a.interaction_count(), b.interaction_count());
   }
 }

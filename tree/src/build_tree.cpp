@@ -279,12 +279,6 @@ namespace nearfield::detail
         return sources ? &sources->places : nullptr;
       }
     };
-
-    template <int Dim>
-    bool has_cell(tree_options<Dim> const& options)
-    {
-      return options.cell.periodic != std::array<bool, Dim>();
-    }
   }
 
   template <class T, int Dim>
@@ -292,7 +286,7 @@ namespace nearfield::detail
                        strided<T const, Dim> const* sources, tree_options<Dim> const& options)
   {
     executor& on = threads_or_here(given);
-    if (!has_cell(options)) return tree<Dim>(build_parts(on, targets, sources, options));
+    if (!options.cell.is_periodic()) return tree<Dim>(build_parts(on, targets, sources, options));
     sets_in_cell<T, Dim> const sets(on, targets, sources, options);
     auto parts = build_parts(on, sets.targets.places, sets.source_places(), sets.options);
     std::vector<image_counters<Dim>> images;
@@ -313,7 +307,7 @@ namespace nearfield::detail
     options.level.reset();
     options.order.reset();
     options.max_leaf_size = automatic;
-    if (has_cell(options))
+    if (options.cell.is_periodic())
     {
       sets_in_cell<T, Dim> const sets(on, targets, sources, options);
       return choose_leaf_size<double, Dim>(given, sets.targets.places, sets.source_places(),

@@ -203,7 +203,7 @@ namespace nearfield::detail
   void list_cells(cell_grid<T, Dim> const& grid, image_numbers<Dim> const& images,
                   cell_rows const& boxes_of, index_type first, index_type last, list_writer& lists)
   {
-    bool const has_own_images = grid.meets_images_of_cells();
+    bool const has_own_images = grid.meets_several_images();
     if (has_own_images) lists.expect_own_images();
     if (lists.n_boxes() <= few_boxes && !has_own_images)
       return list_few_cells(grid, images, boxes_of, first, last, lists);

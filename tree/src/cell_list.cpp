@@ -110,7 +110,7 @@ namespace nearfield
                         : targets.size() > 0 ? reduced_targets.bounds
                                              : reduced_sources.bounds;
     detail::cell_grid<T, Dim> const grid =
-        detail::make_cell_grid(bounds, static_cast<T>(cutoff), options_);
+        detail::make_cell_grid(bounds, static_cast<T>(cutoff), options_, frame);
 
     if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
     detail::cell_list_data<T, Dim>& data = *data_;
@@ -148,7 +148,7 @@ namespace nearfield
           [&](index_type first, index_type last, detail::list_writer& to)
           { detail::list_cells(data.grid, images, data.rows, first, last, to); },
           std::move(data.lists), &data.list_pieces);
-      if (one_set && data.grid.meets_images_of_cells())
+      if (one_set && data.grid.meets_several_images())
         drop_opposite_images<Dim>(data.lists.half, data.images, data.half_of_boxes);
     }
     catch (...)
@@ -229,6 +229,19 @@ namespace nearfield
   }
 
   template <detail::cell_real T, int Dim>
+  index_type cell_list<T, Dim>::size() const
+  {
+    auto const& offsets = data_->one_set ? data_->targets.offsets : data_->target_offsets;
+    return boxes{offsets}.size();
+  }
+
+  template <detail::cell_real T, int Dim>
+  bool cell_list<T, Dim>::has_one_set() const
+  {
+    return data_->one_set;
+  }
+
+  template <detail::cell_real T, int Dim>
   detail::cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const&
   {
     return data_->grid;
@@ -256,7 +269,7 @@ namespace nearfield
   interaction_list cell_list<T, Dim>::half_interactions() const&
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
-    return grid().meets_images_of_cells() ? data_->half_of_boxes.view(data_->shifts) : view().half;
+    return grid().meets_several_images() ? data_->half_of_boxes.view(data_->shifts) : view().half;
   }
 
   template class cell_list<float, 2>;

@@ -80,6 +80,10 @@ namespace nearfield::detail
       for (int a = 0; a < Dim; ++a)
         if (!frame.periodic[a]) cells[a] = 0; // trees number images of open axes too
       images[s] = frame.image_of(cells);
+      for (auto const counter : images[s])
+        if (std::abs(double(counter)) > frame.max_image)
+          throw error("cell: the box is too sheared for its images within the cutoff, or to touch; "
+                      "give vectors of the same lattice that are shorter");
       std::ranges::copy(frame.shift(images[s]), shifts[s].begin());
     }
   }

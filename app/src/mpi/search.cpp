@@ -169,7 +169,7 @@ namespace nearfield::app
       csr<T, Dim> found;
       // a half list has one of two opposite images of a point
       bool const needs_images = options.shifts || (options.list == list_kind::half &&
-                                                   cells->grid().meets_images_of_cells());
+                                                   cells->grid().meets_several_images());
       if (options.list != list_kind::count)
         found = timed(all, result.fill_seconds,
                       [&]

@@ -41,7 +41,7 @@ namespace nearfield::starpu_mpi
       all.attempt(
           [&]
           {
-            if (options.cell.periodic != std::array<bool, Dim>())
+            if (options.cell.is_periodic())
               throw error("distributed_tree: .cell is given; trees over ranks take boxes along the "
                           "axes: give "
                           ".period, with all points in [0, L)");

@@ -61,14 +61,25 @@ namespace nearfield::detail
   template <int Dim>
   struct image_parts
   {
-    image_counters<Dim> const *of_shifts, *of_targets, *of_sources;
+    image_counters<Dim> const* of_shifts;
+    counters_of_points<Dim> of_targets, of_sources;
 
-    __device__ std::int32_t counter(int a, std::uint32_t i, std::uint32_t j,
-                                    std::uint32_t shift) const
+    __device__ image_counters<Dim> image(std::uint32_t i, std::uint32_t j,
+                                         std::uint32_t shift) const
     {
-      std::int32_t sum = shift != 0 ? of_shifts[shift][a] : 0;
-      if (of_targets) sum += of_targets[i][a];
-      if (of_sources) sum -= of_sources[j][a];
+      image_counters<Dim> sum{}, of_point{};
+      if (shift != 0)
+        for (int a = 0; a < Dim; ++a) sum[a] = of_shifts[shift][a];
+      if (of_targets.any())
+      {
+        of_point = of_targets[i];
+        for (int a = 0; a < Dim; ++a) sum[a] += of_point[a];
+      }
+      if (of_sources.any())
+      {
+        of_point = of_sources[j];
+        for (int a = 0; a < Dim; ++a) sum[a] -= of_point[a];
+      }
       return sum;
     }
   };
@@ -79,26 +90,31 @@ namespace nearfield::detail
                                   pair_columns const of, std::uint64_t n,
                                   __grid_constant__ geometry_columns<T, Dim> const to)
   {
+    bool const reads_i = to.r2 || to.displacements[0] || images.of_targets.any(),
+               reads_j = to.r2 || to.displacements[0] || images.of_sources.any();
     std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
     for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
          p += stride)
     {
-      std::uint32_t const i = of.i[p], j = of.j[p], shift = of.shift ? of.shift[p] : 0;
+      std::uint32_t const i = reads_i ? of.i[p] : 0, j = reads_j ? of.j[p] : 0,
+                          shift = of.shift ? of.shift[p] : 0;
       if (to.r2) __stcs(to.r2 + p, pair.distance_squared(i, j, shift));
       if (to.displacements[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
           __stcs(to.displacements[a] + p, pair.difference(a, i, j, shift) + T(0));
+      if (!to.images[0] && !to.packed) continue;
+      image_counters<Dim> const image = images.image(i, j, shift);
       if (to.images[0])
 #pragma unroll
-        for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, images.counter(a, i, j, shift));
+        for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, image[a]);
       if (to.packed)
       {
         std::uint32_t packed = 0;
 #pragma unroll
         for (int a = 0; a < Dim; ++a)
         {
-          auto const digit = static_cast<std::uint32_t>(images.counter(a, i, j, shift) + 512);
+          auto const digit = static_cast<std::uint32_t>(image[a] + 512);
           if (digit > 1023) *to.too_large = 1;
           packed |= digit << 10 * a;
         }
@@ -140,9 +156,9 @@ namespace nearfield::detail
     make(packs, to.packed_images, columns.packed, "radius_search: images");
     image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
                                   cells.source_images()};
-    bool const may_be_large =
-        packs && (images.of_targets || images.of_sources || cells.images().most() > 511);
-    device_array<std::uint32_t> too_large(may_be_large, stream, "radius_search: images");
+    bool const may_be_large = packs && (images.of_targets.any() || images.of_sources.any() ||
+                                        cells.images().most() > 511);
+    device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
     if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
     columns.too_large = too_large.data();
     unsigned const blocks =
@@ -288,9 +304,14 @@ namespace nearfield::detail
     masks.masks = {};
     if (!what.sorted && !what.distances && !what.displacements && !has_images(what)) return result;
 
-    device_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
-    columns.i = i.data();
-    rows_of_entries(result.offsets.data(), n, columns.i, stream);
+    // images alone need no i, if all points were inside the box
+    device_array<std::uint32_t> i;
+    if (what.sorted || what.distances || what.displacements || cells.target_images().any())
+    {
+      i = device_array<std::uint32_t>(n_pairs, stream, "radius_search: rows");
+      columns.i = i.data();
+      rows_of_entries(result.offsets.data(), n, columns.i, stream);
+    }
     if (what.sorted)
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");

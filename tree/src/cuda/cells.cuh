@@ -51,14 +51,10 @@ namespace nearfield::detail
     [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
     [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
     [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
-    /// How often the vectors of the box were subtracted from points, by index; null if all were inside.
-    [[nodiscard]] image_counters<Dim> const* target_images() const
+    [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box_[0].counters(); }
+    [[nodiscard]] counters_of_points<Dim> source_images() const
     {
-      return in_box_[0].images.data();
-    }
-    [[nodiscard]] image_counters<Dim> const* source_images() const
-    {
-      return in_box_[one_set_ ? 0 : 1].images.data();
+      return in_box_[one_set_ ? 0 : 1].counters();
     }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }

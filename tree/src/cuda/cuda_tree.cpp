@@ -196,6 +196,9 @@ namespace nearfield
     {
       std::vector<std::array<double, 3>> of_index(moves ? order.size() : 0), sorted;
       detail::device_copy(of_index.data(), moves, of_index.size() * sizeof(*moves), stream());
+      if (std::ranges::all_of(of_index, [](std::array<double, 3> const& move)
+                              { return move == std::array<double, 3>(); }))
+        return sorted;
       for (std::size_t p = 0; p < of_index.size(); ++p) sorted.push_back(of_index[order[p]]);
       return sorted;
     };

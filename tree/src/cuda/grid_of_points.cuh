@@ -112,7 +112,7 @@ namespace nearfield::detail
         bounds = next;
         first = false;
       }
-      result.grid = make_cell_grid<T, Dim>(bounds.along, cutoff, options_);
+      result.grid = make_cell_grid<T, Dim>(bounds.along, cutoff, options_, frame);
       cell_grid<T, Dim>& grid = result.grid;
       std::array<double, Dim> extent{};
       for (int a = 0; a < Dim; ++a)

@@ -38,21 +38,61 @@ namespace nearfield::detail
     }
   };
 
+  /// How often the vectors of a box were subtracted from points, by index; null: all points were inside. Most counters
+  /// fit into a word, which takes a third of the time to read.
+  template <int Dim>
+  struct counters_of_points
+  {
+    static constexpr std::uint32_t none = ~0u; ///< they do not fit
+
+    std::uint32_t const* packed = nullptr; ///< each counter + 512 in 10 bits
+    image_counters<Dim> const* all = nullptr;
+
+    [[nodiscard]] __host__ __device__ bool any() const { return packed != nullptr; }
+    __device__ image_counters<Dim> operator[](std::uint32_t i) const
+    {
+      std::uint32_t const word = __ldg(packed + i);
+      if (word == none) return all[i];
+      image_counters<Dim> counters{};
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) counters[a] = static_cast<int>(word >> 10 * a & 1023) - 512;
+      return counters;
+    }
+    __device__ static std::uint32_t pack(image_counters<Dim> const& counters)
+    {
+      std::uint32_t word = 0;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a)
+      {
+        auto const digit = static_cast<std::uint32_t>(counters[a]) + 512u;
+        if (digit > 1023) return none;
+        word |= digit << 10 * a;
+      }
+      return word;
+    }
+  };
+
   /// Images of points in the box, in device memory, and how often its vectors were subtracted, by index.
   template <class T, int Dim>
   struct points_in_box
   {
     std::array<device_array<T>, Dim> columns;
     device_array<image_counters<Dim>> images; ///< empty: all points were inside
+    device_array<std::uint32_t> packed;
 
     points_in_box() = default;
     points_in_box(std::size_t n, cuda_stream stream)
-        : images(n, stream, "cuda_cell_list: images of points")
+        : images(n, stream, "cuda_cell_list: images of points"),
+          packed(n, stream, "cuda_cell_list: images of points")
     {
       for (auto& column : columns)
         column = device_array<T>(n, stream, "cuda_cell_list: points in the box");
     }
 
+    [[nodiscard]] counters_of_points<Dim> counters() const
+    {
+      return {packed.data(), images.data()};
+    }
     /// These points, or the given ones if all of them are inside.
     [[nodiscard]] strided<T const, Dim> or_else(strided<T const, Dim> const& given) const
     {
@@ -65,9 +105,10 @@ namespace nearfield::detail
 
   /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
   template <class T, int Dim>
-  __global__ void
-  reduce_kernel(device_points<T, Dim> const points, __grid_constant__ cell_frame<Dim> const frame,
-                std::array<T*, Dim> const columns, image_counters<Dim>* images, std::uint32_t* bad)
+  __global__ void reduce_kernel(device_points<T, Dim> const points,
+                                __grid_constant__ cell_frame<Dim> const frame,
+                                std::array<T*, Dim> const columns, image_counters<Dim>* images,
+                                std::uint32_t* packed, std::uint32_t* bad)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
@@ -75,6 +116,7 @@ namespace nearfield::detail
 #pragma unroll
     for (int a = 0; a < Dim; ++a) columns[a][i] = point.at[a];
     images[i] = point.image;
+    packed[i] = counters_of_points<Dim>::pack(point.image);
     if (!point.fits) atomicMax(bad, ~i);
   }
 
@@ -88,7 +130,7 @@ namespace nearfield::detail
     std::array<T*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
     reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
-        points, frame, columns, to.images.data(), bad);
+        points, frame, columns, to.images.data(), to.packed.data(), bad);
     check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
     return to;
   }

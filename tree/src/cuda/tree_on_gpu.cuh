@@ -109,7 +109,7 @@ namespace nearfield::detail
 
     using sets = std::array<sorted_keys, 2>; ///< targets, sources
 
-    [[nodiscard]] bool has_cell() const { return given_.cell.periodic != std::array<bool, Dim>(); }
+    [[nodiscard]] bool has_cell() const { return given_.cell.is_periodic(); }
     /// Where points are along the normals of the box, and what brings them into it.
     template <class T>
     device_positions<double, Dim> place(device_positions<T, Dim> const& points);

@@ -30,6 +30,9 @@ namespace nearfield
     std::array<bool, Dim> periodic{}; ///< whether it repeats along each vector
     std::array<double, Dim> origin{}; ///< a corner, length^1
 
+    /// Whether it repeats along any vector.
+    [[nodiscard]] bool is_periodic() const { return periodic != std::array<bool, Dim>(); }
+
     /// The box from 0 to L_a along each axis a, which is open where L_a is 0.
     template <std::floating_point L>
     [[nodiscard]] static cell of_lengths(std::array<L, Dim> const& lengths)
@@ -102,7 +105,11 @@ namespace nearfield
       bool is_aligned = true;
 
       /// Open on all axes.
-      cell_frame() : cell_frame(cell<Dim>()) {}
+      constexpr cell_frame()
+      {
+        for (int a = 0; a < Dim; ++a)
+          vectors[a][a] = basis[a][a] = reduced[a][a] = normals[a][a] = 1;
+      }
       /// Throws nearfield::error for vectors that are not finite, or dependent on each other.
       NEARFIELD_API explicit cell_frame(cell<Dim> const& given);
 
@@ -168,7 +175,9 @@ namespace nearfield
         for (int a = 0; a < Dim; ++a) wide[a] = cells[a];
         wide = image_of(wide);
         image_counters<Dim> image;
-        for (int a = 0; a < Dim; ++a) image[a] = static_cast<std::int32_t>(wide[a]);
+        // more than max_image stays so
+        for (int a = 0; a < Dim; ++a)
+          image[a] = static_cast<std::int32_t>(std::fmin(std::fmax(wide[a], -0x1p30), 0x1p30));
         return image;
       }
       [[nodiscard]] NEARFIELD_FN row shift(image_counters<Dim> const& image) const

@@ -149,8 +149,8 @@ namespace nearfield
         int const n = static_cast<int>(cells[axis]);
         return wraps[axis] ? (n - 1 + reach[axis]) / n : 0;
       }
-      /// Whether points meet several images of a cell along an axis, their own one among them.
-      [[nodiscard]] NEARFIELD_FN bool meets_images_of_cells() const
+      /// Whether points meet a cell in several images along some axis.
+      [[nodiscard]] NEARFIELD_FN bool meets_several_images() const
       {
         bool any = false;
         for (int a = 0; a < Dim; ++a)
@@ -197,7 +197,7 @@ namespace nearfield
       if (!std::isnormal(cutoff * cutoff))
         throw error(name + "the square of the cutoff " + number_text(cutoff) +
                     " underflows or overflows in this precision; use other units of length");
-      bool has_period = false, has_cell = false;
+      bool has_period = false;
       for (int a = 0; a < Dim; ++a)
       {
         if (options.cells_per_cutoff[a] < 0 || options.cells_per_cutoff[a] > max_cells_per_cutoff)
@@ -206,9 +206,8 @@ namespace nearfield
                       std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
         check_period("cell_list", a, options.period[a]);
         has_period |= options.period[a] > 0;
-        has_cell |= options.cell.periodic[a];
       }
-      if (has_period && has_cell)
+      if (has_period && options.cell.is_periodic())
         throw error(name + "both .cell and .period are given; give one of them");
     }
 
@@ -216,9 +215,9 @@ namespace nearfield
     template <class T, int Dim>
     cell_frame<Dim> frame_of(cell_list_options<T, Dim> const& options)
     {
-      bool has_period = false;
-      for (T const length : options.period) has_period |= length > 0;
-      return cell_frame<Dim>(has_period ? cell<Dim>::of_lengths(options.period) : options.cell);
+      auto box = options.cell;
+      if (!box.is_periodic()) box = cell<Dim>::of_lengths(options.period);
+      return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
     }
 
     /// Where points are in a frame.
@@ -239,7 +238,7 @@ namespace nearfield
     ///
     /// Where images meet, d may be as long as the cell when it is rounded, by eps / 2 of it, before the shift is
     /// subtracted. A point that was moved may lie a rounding outside the cell. Along the normals of oblique frames,
-    /// places are rounded sums.
+    /// places are rounded sums. In a box that is sheared, shifts are sums of long vectors that cancel.
     template <class T, int Dim>
     double farthest_along(T cutoff, cell_frame<Dim> const& frame, points_along<Dim> const& points,
                           int axis)
@@ -264,6 +263,15 @@ namespace nearfield
         for (double const x : frame.origin) origin = std::max(origin, std::fabs(x));
         rounding += 16 * eps64 * (points.largest + origin);
       }
+      for (int c = 0; c < Dim; ++c)
+        if (frame.periodic[c] && frame.reduced[c] != frame.vectors[c])
+        {
+          double sizes = 0;
+          for (int b = 0; b < Dim; ++b)
+            for (double const x : frame.vectors[b])
+              sizes += std::fabs(frame.basis[c][b]) * std::fabs(x);
+          rounding += 4 * eps64 * (1 + double(cutoff) / frame.thickness[c]) * sizes;
+        }
       return double(cutoff) * pair_slack<T> + rounding + slack;
     }
 
@@ -278,12 +286,13 @@ namespace nearfield
     /// The most images in which points may meet.
     inline constexpr double max_images = 65535;
 
-    /// The grid for these points, whose bounds are ignored along periodic axes. Throws nearfield::error as
+    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws nearfield::error as
     /// check_cell_options() does, for points further apart than the largest double, and for a box so thin that there
     /// are more than max_images images within the cutoff.
     template <class T, int Dim>
     cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
-                                     cell_list_options<T, Dim> const& options)
+                                     cell_list_options<T, Dim> const& options,
+                                     cell_frame<Dim> const& frame)
     {
       check_cell_options(cutoff, options);
       cell_grid<T, Dim> grid;
@@ -292,7 +301,7 @@ namespace nearfield
       if (options.closed)
         grid.cutoff_squared =
             std::nextafter(grid.cutoff_squared, std::numeric_limits<T>::infinity());
-      grid.frame = frame_of(options);
+      grid.frame = frame;
       double images = 1;
       for (int a = 0; a < Dim; ++a)
       {
@@ -336,6 +345,15 @@ namespace nearfield
         grid.inverse_width[a] = 1 / width;
       }
       return grid;
+    }
+
+    /// In the frame that the options give.
+    template <class T, int Dim>
+    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
+                                     cell_list_options<T, Dim> const& options)
+    {
+      check_cell_options(cutoff, options);
+      return make_cell_grid(points, cutoff, options, frame_of(options));
     }
   }
 }

@@ -156,9 +156,9 @@ namespace nearfield
     /// R, rounded to T.
     [[nodiscard]] T cutoff() const { return grid().cutoff; }
     /// The number of boxes: cells that hold points of either set.
-    [[nodiscard]] index_type size() const { return targets().size(); }
+    [[nodiscard]] index_type size() const;
     /// Whether targets and sources are the same points.
-    [[nodiscard]] bool has_one_set() const { return view().one_set; }
+    [[nodiscard]] bool has_one_set() const;
 
     /// Box b holds the points [begin(b), end(b)) of the sorted targets.
     [[nodiscard]] boxes targets() const& { return view().targets; }

@@ -291,7 +291,7 @@ namespace nearfield::starpu_mpi
     if (what.sorted)
     {
       // a half list has one of two opposite images of a point
-      bool const asks = what.images != image_columns::none || cells.grid().meets_images_of_cells();
+      bool const asks = what.images != image_columns::none || cells.grid().meets_several_images();
       to_csr const rows{pairs::full, true, what.distances, what.displacements,
                         asks ? image_columns::counters : image_columns::none};
       list = detail::sorted_pairs(cells, what.which, radius_search(where, cells, rows));
