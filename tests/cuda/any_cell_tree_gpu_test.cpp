@@ -105,14 +105,14 @@ namespace nearfield::test
         expect_equal_outputs<T, 1>(
             x.size(), [&](auto const& out)
             { near_field(cuda, k, tree, on_x.view(), on_q.view(), out, {.form = form}); },
-            [&](auto const& out) { near_field(simd, k, host, x.view(), q.view(), out); });
+            [&](auto const& out) { near_field(simd, k, host, x.view(), q.view(), out); }, 20);
       auto const host_two = build_tree(x.view(), y.view(), options);
       auto const two = build_tree(cuda, on_x.view(), on_y.view(), options);
       expect_equal_outputs<T, 1>(
           x.size(), [&](auto const& out)
           { near_field(cuda, k, two, on_x.view(), on_y.view(), on_y_q.view(), out); },
           [&](auto const& out)
-          { near_field(simd, k, host_two, x.view(), y.view(), y_q.view(), out); });
+          { near_field(simd, k, host_two, x.view(), y.view(), y_q.view(), out); }, 20);
       if (this->HasFailure()) return;
     }
   }
