@@ -51,7 +51,7 @@ namespace nearfield::test
         out << "(" << e.pair.i << ", " << e.pair.j << ") in image";
         for (auto const s : e.pair.image) out << " " << s;
         out << ", r2 = " << e.r2 << ", d =";
-        for (T const d : e.d) out << " " << d;
+        for (T const of_axis : e.d) out << " " << of_axis;
         return out;
       }
     };

@@ -90,14 +90,15 @@ namespace nearfield::test
         radius_search(simd, cells, to_csr{pairs::full, sorted, distances, displacements, images},
                       rows);
         ASSERT_GT(list.size(), 0u);
-        auto const expect = [&](auto const& of, std::size_t n)
+        auto const expect = [](auto const& of, std::size_t n, to_coo const& what)
         {
-          expect_geometry(of, distances ? n : 0, displacements ? n : 0,
-                          images == image_columns::counters ? n : 0,
-                          images == image_columns::packed ? n : 0);
+          expect_geometry(of, what.distances ? n : 0, what.displacements ? n : 0,
+                          what.images == image_columns::counters ? n : 0,
+                          what.images == image_columns::packed ? n : 0);
         };
-        expect(list, list.size());
-        expect(rows, rows.columns.size());
+        to_coo const what{pairs::half, sorted, distances, displacements, images};
+        expect(list, list.size(), what);
+        expect(rows, rows.columns.size(), what);
       }
     }
   }

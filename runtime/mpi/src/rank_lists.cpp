@@ -161,9 +161,11 @@ namespace nearfield::starpu_mpi::detail
         std::uint64_t begin = rows.offsets[r];
         if (which == pairs::half) // those with a larger number are the end of a row
         {
-          auto const own = std::ranges::equal_range(row, numbers[r], {}, number_of);
-          begin += static_cast<std::uint64_t>(own.begin() - row.begin());
-          for (std::size_t left = own.size(); left > 0; --left, ++begin)
+          // no equal_range(): clang++ 14 has no subranges
+          auto const own = std::ranges::lower_bound(row, numbers[r], {}, number_of),
+                     later = std::ranges::upper_bound(row, numbers[r], {}, number_of);
+          begin += static_cast<std::uint64_t>(own - row.begin());
+          for (auto left = later - own; left > 0; --left, ++begin)
             if (is_positive(image_at(rows, begin))) f(r, begin, begin + 1);
         }
         f(r, begin, rows.offsets[r + 1]);

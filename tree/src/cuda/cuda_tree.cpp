@@ -167,7 +167,7 @@ namespace nearfield
     };
     auto const copy_list = [&](interaction_list const& from)
     {
-      return detail::interaction_table{copy(from.own), copy(from.offsets), copy(from.ranges)};
+      return detail::interaction_table{copy(from.own), copy(from.offsets), copy(from.ranges), {}};
     };
     typename tree<Dim>::parts parts;
     parts.root = root();
