@@ -90,7 +90,7 @@ namespace nearfield::test
         radius_search(simd, cells, to_csr{pairs::full, sorted, distances, displacements, images},
                       rows);
         ASSERT_GT(list.size(), 0u);
-        auto const expect = [](auto const& of, std::size_t n, to_coo const& what)
+        auto const expect = [&expect_geometry](auto const& of, std::size_t n, to_coo const& what)
         {
           expect_geometry(of, what.distances ? n : 0, what.displacements ? n : 0,
                           what.images == image_columns::counters ? n : 0,
