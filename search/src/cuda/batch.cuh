@@ -60,7 +60,7 @@ namespace nearfield::detail
 
   /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
   /// of the lane's candidates.
-  template <search_stage Stage, class T, int Dim>
+  template <search_stage Stage, bool Images, class T, int Dim>
   __device__ __forceinline__ uint32_t
   test_batch(device_cell_view const& in, pair_definition<T, Dim> const& pair,
              search_item const& item, warp_scratch<Stage>& scratch, int n_slots,
@@ -86,7 +86,8 @@ namespace nearfield::detail
       if (__any_sync(all_lanes, any))
       {
         uint32_t shifts[4] = {0, 0, 0, 0}; // of the lane's candidates
-        if (__any_sync(all_lanes, chunks.marks >> lane & 1 && scratch.chunk_shift[lane] != 0))
+        if (Images &&
+            __any_sync(all_lanes, chunks.marks >> lane & 1 && scratch.chunk_shift[lane] != 0))
           for_each_chunk(chunks, lane,
                          [&](int begin, uint32_t, int c)
                          {

@@ -89,11 +89,12 @@ namespace nearfield::detail
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
   /// in slots[]. True if the segments are exhausted, false if the batch is full, or if another image of the
-  /// item's own points is next.
-  __device__ inline bool gather_candidates(device_cell_view const& in, search_item const& item,
-                                           uint32_t item_number, segment_walk& walk, float4* slots,
-                                           unsigned short* shifts, int& n_slots, own_slots& own,
-                                           candidate_chunks& chunks, int lane)
+  /// item's own points is next. `Images`: whether there are any; an open box does not pay for them.
+  template <bool Images>
+  __device__ __forceinline__ bool
+  gather_candidates(device_cell_view const& in, search_item const& item, uint32_t item_number,
+                    segment_walk& walk, float4* slots, unsigned short* shifts, int& n_slots,
+                    own_slots& own, candidate_chunks& chunks, int lane)
   {
     cell_geometry const& g = in.geometry;
     uint32_t const below = (1u << lane) - 1;
@@ -102,14 +103,14 @@ namespace nearfield::detail
     {
       if (!walk.has_pending())
       {
-        if (!walk.advance(in, item_number, item.begin, lane)) return true;
+        if (!walk.advance<Images>(in, item_number, item.begin, lane)) return true;
         continue;
       }
-      auto [begin, end, shift] = walk.first();
+      auto [begin, end, shift] = walk.first<Images>();
       uint32_t origin[3] = {item.centre[0], item.centre[1], item.centre[2]};
       own_points own_here =
           begin >= own_end || end <= item.begin || !in.one_set ? own_points::none : own_points::box;
-      if (in.images)
+      if constexpr (Images)
       {
         if (chunks.count < 32)
         {
@@ -151,7 +152,7 @@ namespace nearfield::detail
           uint32_t kept = __ballot_sync(all_lanes, begin + lane < end && !far);
           if (own_here != own_points::none)
           {
-            bool const is_image = own_here != own_points::box;
+            bool const is_image = Images && own_here != own_points::box;
             // a half list starts after the first point, or at an image of it
             uint32_t const own_begin = item.begin + (in.half && !is_image ? 1 : 0);
             if (begin < own_end && begin + 32 > own_begin)
@@ -162,7 +163,7 @@ namespace nearfield::detail
                                                      begin + lane < min(own_end, end));
               if (begin <= own_begin || n_slots == 0)
               {
-                if (own.first != own_slots::none)
+                if (Images && own.first != own_slots::none)
                 {
                   walk.keep_from(begin, lane);
                   return false;
@@ -171,7 +172,7 @@ namespace nearfield::detail
                                 ? n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1))
                                 : n_slots;
                 own.offset = static_cast<int>(max(begin, own_begin) - item.begin) - own.first +
-                             (own_here == own_points::positive_image ? 1 : 0);
+                             (Images && own_here == own_points::positive_image ? 1 : 0);
               }
             }
           }

@@ -69,8 +69,9 @@ namespace nearfield::detail
         static_assert(sizeof(search_counters) <= sizeof mail);
         out_.counters_for_host = new (mail) search_counters{};
       }
-      search_kernel<T, Dim, Stage>
-          <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
+      auto const kernel =
+          in_.images ? &search_kernel<T, Dim, Stage, true> : &search_kernel<T, Dim, Stage, false>;
+      kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
     }

@@ -20,7 +20,7 @@ namespace nearfield::detail
     return out.row_offsets ? out.row_offsets[points.index] : uint64_t(points.index) * out.width;
   }
 
-  template <class T, int Dim, search_stage Stage>
+  template <class T, int Dim, search_stage Stage, bool Images>
   __global__ void __launch_bounds__(search_threads, search_blocks)
       search_kernel(__grid_constant__ device_cell_view const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
@@ -58,8 +58,8 @@ namespace nearfield::detail
         int n_slots = 0;
         own_slots own;
         candidate_chunks chunks;
-        done = gather_candidates(in, points, item, walk, scratch.candidates, scratch.chunk_shift,
-                                 n_slots, own, chunks, lane);
+        done = gather_candidates<Images>(in, points, item, walk, scratch.candidates,
+                                         scratch.chunk_shift, n_slots, own, chunks, lane);
         // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
@@ -69,8 +69,8 @@ namespace nearfield::detail
           for (int s = lane; s < n_slots; s += 32)
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
-        uint32_t const found =
-            test_batch<Stage>(in, pair, points, scratch, n_slots, own, chunks, by_row, lane);
+        uint32_t const found = test_batch<Stage, Images>(in, pair, points, scratch, n_slots, own,
+                                                         chunks, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {

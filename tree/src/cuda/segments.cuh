@@ -47,10 +47,11 @@ namespace nearfield::detail
   };
 
   /// Cell e of those within reach of cell c, in the order of the grid; cell < 0 if there is none.
-  __device__ inline cell_image neighbour_cell(cell_geometry const& g, int axis, int c, int e)
+  template <bool Images>
+  __device__ cell_image neighbour_cell(cell_geometry const& g, int axis, int c, int e)
   {
     int const n = static_cast<int>(g.cells[axis]), reach = g.reach[axis], low = c - reach;
-    if (!g.wraps[axis])
+    if (!Images || !g.wraps[axis])
     {
       int const v = low + e;
       return {v < n ? v : -1, 0};
@@ -82,28 +83,31 @@ namespace nearfield::detail
   class segment_walk
   {
   public:
-    /// Makes the next 32 segments; false if there are none left.
+    /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps.
+    template <bool Images>
     __device__ bool advance(device_cell_view const& in, uint32_t item, uint32_t item_begin,
                             int lane)
     {
       cell_geometry const& g = in.geometry;
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
-      int const total = rows * static_cast<int>(g.parts);
+      int const total = Images ? rows * static_cast<int>(g.parts) : rows;
       if (next_ >= total) return false;
-      mine_ = next_ + lane < total ? segment(in, item, next_ + lane) : source_segment{};
+      mine_ = next_ + lane < total ? segment<Images>(in, item, next_ + lane) : source_segment{};
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
-      if (in.half) mine_.begin = max(mine_.begin, item_begin + (mine_.shift == 0));
+      if (in.half)
+        mine_.begin = max(mine_.begin, item_begin + (!Images || mine_.shift == 0 ? 1 : 0));
       pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
       return true;
     }
 
     [[nodiscard]] __device__ bool has_pending() const { return pending_ != 0; }
+    template <bool Images>
     [[nodiscard]] __device__ source_segment first() const
     {
       int const from = __ffs(pending_) - 1;
       return {__shfl_sync(all_lanes, mine_.begin, from), __shfl_sync(all_lanes, mine_.end, from),
-              __shfl_sync(all_lanes, mine_.shift, from)};
+              Images ? __shfl_sync(all_lanes, mine_.shift, from) : 0};
     }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
     /// Keeps the first segment from `begin` on.
@@ -129,6 +133,7 @@ namespace nearfield::detail
       y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
     }
 
+    template <bool Images>
     __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s)
     {
       cell_geometry const& g = in.geometry;
@@ -137,20 +142,25 @@ namespace nearfield::detail
         cell_of(g, in.item_cell[item], x_of_item, y_of_item, z_of_item);
       else
         cell_of(g, in.item_wide_cell[item], x_of_item, y_of_item, z_of_item);
-      int const row = static_cast<int>(divided(s, g.parts, g.parts_reciprocal));
-      int const part = s - row * static_cast<int>(g.parts);
+      int const row = Images ? static_cast<int>(divided(s, g.parts, g.parts_reciprocal)) : s;
+      int const part = Images ? s - row * static_cast<int>(g.parts) : 0;
       int const across_y = 2 * g.reach[1] + 1;
       int const row_x = static_cast<int>(divided(row, across_y, g.across_reciprocal));
-      cell_image const x = neighbour_cell(g, 0, x_of_item, row_x);
-      cell_image const y = neighbour_cell(g, 1, y_of_item, row - row_x * across_y);
+      cell_image const x = neighbour_cell<Images>(g, 0, x_of_item, row_x);
+      cell_image const y = neighbour_cell<Images>(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
-      cell_range const z = along_row(g, z_of_item, part);
+      cell_range const z = along_row<Images>(g, z_of_item, part);
       if (z.first > z.last) return {};
       uint64_t const first = (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
-      int const sum = x.image * g.weight[0] + y.image * g.weight[1] + z.image * g.weight[2];
-      return {in.starts.first_of(first + z.first), in.starts.first_of(first + z.last + 1),
-              static_cast<uint32_t>(sum < 0 ? sum + g.n_images : sum)};
+      source_segment found{in.starts.first_of(first + z.first),
+                           in.starts.first_of(first + z.last + 1)};
+      if constexpr (Images)
+      {
+        int const sum = x.image * g.weight[0] + y.image * g.weight[1] + z.image * g.weight[2];
+        found.shift = static_cast<uint32_t>(sum < 0 ? sum + g.n_images : sum);
+      }
+      return found;
     }
 
     struct cell_range
@@ -159,11 +169,13 @@ namespace nearfield::detail
     };
     /// Part of the cells of a row within reach of an item that starts at cell z: those in one image, of which the last
     /// one comes first.
+    template <bool Images>
     __device__ static cell_range along_row(cell_geometry const& g, int z, int part)
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
       int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
-      int const image = g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
+      int const image =
+          Images && g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
       return {max(low - image * n, 0), min(high - image * n, n - 1), image};
     }
 
