@@ -82,8 +82,16 @@ namespace nearfield::detail
       {
         moved[s] = wanted[s] && !are_inside(frame, where(found, frame, s).along);
         if (!moved[s]) continue;
-        result.in_box[s] =
-            bring_into_box(device_points<T, Dim>(sets[s]), frame, &bounds_.data()[s].bad, stream_);
+        try
+        {
+          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), frame,
+                                            &bounds_.data()[s].bad, stream_);
+        }
+        catch (...)
+        {
+          bounds_ = {}; // the other set may have marked a bad point
+          throw;
+        }
         sets[s] = result.in_box[s].or_else(sets[s]);
       }
       if (moved[0] || moved[1])

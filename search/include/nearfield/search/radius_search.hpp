@@ -23,10 +23,11 @@
 /// With `simd.with(threads)` the threads of an executor search slabs of cells of about equal work, among them the CPU
 /// workers of StarPU (starpu::cpu_workers). What they throw comes back as one of the exceptions.
 ///
-/// A pair (i, j, S) is listed if r2 < R^2, or r2 <= R^2 in a closed cell list. d is the difference of the points inside the
-/// box minus the shift of the image, in the precision of the points; r2 = (d_x d_x + d_y d_y) + d_z d_z with every operation rounded; R^2 is rounded once. Two points at the same place are a
-/// pair. In one set (i, i) is a pair only with S other than 0. Lists are the same, in the same order, on every back-end, instruction set and
-/// number of threads. If a search throws, a result passed to it is unchanged or empty.
+/// A pair (i, j, S) is listed if r2 < R^2, or r2 <= R^2 in a closed cell list. d is the difference of the points inside
+/// the box minus the shift of the image, in the precision of the points; r2 = (d_x d_x + d_y d_y) + d_z d_z with every
+/// operation rounded; R^2 is rounded once. Two points at the same place are a pair. In one set (i, i) is a pair only
+/// with S other than 0. Lists are the same, in the same order, on every back-end, instruction set and number of
+/// threads. If a search throws, a result passed to it is unchanged or empty.
 
 namespace nearfield
 {

@@ -306,19 +306,18 @@ namespace nearfield
   ///
   ///     max(0, min(2^L - 1, floor((x - lower) / width * 2^L))),   computed in double;
   ///
-  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0. With a cell, x
-  /// is the place along its normal. An
-  /// adaptive tree may leave gaps out (tree::pieces()).
-  /// Coordinates are float or double, in 2 or 3 columns (soa or strided):
+  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0. With a
+  /// cell, x is the place along its normal. An adaptive tree may leave gaps out (tree::pieces()). Coordinates are float
+  /// or double, in 2 or 3 columns (soa or strided):
   ///
   ///     auto const tree = nearfield::build_tree(nearfield::simd, nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
   /// `simd` is the calling thread. `simd.with(threads)` makes the same tree, to the bit, on the threads of an executor;
   /// what they throw, and an error of a point, comes out once, and there is no tree.
   ///
-  /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. With .period, points lie in [0, L), with L rounded to T; with .cell they may lie anywhere. Time O(N + leaves),
-  /// scratch memory about 21 bytes per point at most beside the leaves and lists.
+  /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put into the outermost
+  /// box. With .period, points lie in [0, L), with L rounded to T; with .cell they may lie anywhere. Time O(N +
+  /// leaves), scratch memory about 21 bytes per point at most beside the leaves and lists.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a period that is

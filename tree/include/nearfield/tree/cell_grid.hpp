@@ -286,9 +286,9 @@ namespace nearfield
     /// The most images in which points may meet.
     inline constexpr double max_images = 65535;
 
-    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws nearfield::error as
-    /// check_cell_options() does, for points further apart than the largest double, and for a box so thin that there
-    /// are more than max_images images within the cutoff.
+    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws
+    /// nearfield::error as check_cell_options() does, for points further apart than the largest double, and for a box
+    /// so thin that there are more than max_images images within the cutoff.
     template <class T, int Dim>
     cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
                                      cell_list_options<T, Dim> const& options,

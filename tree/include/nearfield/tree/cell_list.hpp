@@ -93,12 +93,12 @@ namespace nearfield
   /// Points may lie anywhere. If any lies outside the periodic box (the reduced cell of a sheared one), the list holds
   /// their images inside; points inside keep their bits (docs/conventions.md).
   ///
-  /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
-  /// whose square is no normal number of T, a coordinate that is not finite, a point more than 2^29 boxes away, vectors
-  /// that span no box, a box in which a point meets more than 65535 images, cells_per_cutoff below 0 or above
-  /// max_cells_per_cutoff, a null column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or
-  /// needs more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild().
-  /// Any number of threads may read a list.
+  /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or whose square
+  /// is no normal number of T, a coordinate that is not finite, a point more than 2^29 boxes away, vectors that span no
+  /// box, a box in which a point meets more than 65535 images, cells_per_cutoff below 0 or above max_cells_per_cutoff,
+  /// a null column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or needs
+  /// more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild(). Any number of
+  /// threads may read a list.
   template <detail::cell_real T, int Dim>
   class NEARFIELD_API cell_list
   {
