@@ -323,16 +323,16 @@ namespace nearfield::detail
   {
     std::array<double, Dim> last;
     for (int a = 0; a < Dim; ++a) last[a] = std::nextafter(frame_.thickness[a], 0.);
-    std::array<strided<T const, Dim> const*, 2> const sets{&points.targets, &points.sources};
+    std::array<strided<T const, Dim> const*, 2> const given{&points.targets, &points.sources};
     std::array<strided<double const, Dim>, 2> placed;
     for (int s = 0; s < 2; ++s)
     {
-      std::size_t const n = sets[s]->size();
+      std::size_t const n = given[s]->size();
       fit(places_[s], Dim * n, stream_, "build_tree: places");
       fit(moves_[s], n, stream_, "build_tree: places");
       if (n > 0)
         place_points<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
-            frame_, device_points<T, Dim>(*sets[s]), last, places_[s].data(), moves_[s].data());
+            frame_, device_points<T, Dim>(*given[s]), last, places_[s].data(), moves_[s].data());
       check_cuda(cudaGetLastError(), "build_tree: place_points");
       std::array<double const*, Dim> columns;
       for (int a = 0; a < Dim; ++a) columns[a] = places_[s].data() + a * n;
