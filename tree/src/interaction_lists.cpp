@@ -134,7 +134,7 @@ namespace nearfield::detail
                index_type const before = from.offsets[0];
                std::ranges::copy(from.own, to.own.data() + first);
                std::ranges::copy(from.ranges, to.ranges.data() + before);
-               std::ranges::copy(from.own_at, to.own_at.data() + first);
+               if (!from.own_at.empty()) std::ranges::copy(from.own_at, to.own_at.data() + first);
                for (std::size_t b = 0; b < from.own.size(); ++b)
                  to.offsets[first + b + 1] = before + from.offsets[b + 1];
              }
