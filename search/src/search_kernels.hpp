@@ -33,7 +33,7 @@ namespace nearfield::detail
     std::size_t stride;
     index_type* j;
     void* values; // of T: for each target a row of r2, then one per axis
-    /// the images of each row, so many apart; null, and 0 apart, if nobody asks for them
+    /// for each target a row of image_run, images_stride apart; null and 0 if no images are asked for
     image_run* images;
     std::size_t images_stride;
   };

@@ -28,7 +28,7 @@ namespace nearfield::detail
   class device_images
   {
   public:
-    /// Keeps what it has if that is the same.
+    /// Makes the tables of a grid. Tables of the same box, images and unit are kept.
     void make(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, cuda_stream stream)
     {
       image_numbers<Dim> const numbers = numbers_of(grid);
@@ -66,7 +66,7 @@ namespace nearfield::detail
 
     [[nodiscard]] int size() const { return static_cast<int>(moves_.size()); }
     [[nodiscard]] image_move const* moves() const { return moves_.data(); }
-    /// What is added to points, in their precision.
+    /// The shift of each image, in the precision of the points.
     [[nodiscard]] std::array<T, Dim> const* shifts() const { return shifts_.data(); }
     [[nodiscard]] image_counters<Dim> const* counters() const { return counters_.data(); }
     /// The largest of these, without its sign.

@@ -33,7 +33,7 @@ namespace nearfield::detail
     /// An item lies in `group` consecutive cells of a row, the first of which is a multiple of `group`. Rows
     /// are padded with empty cells to row_cells, a multiple of it, which changes no order.
     std::uint32_t group = 1, row_cells = 1;
-    /// the cells of a row around an item are in at most so many images
+    /// the largest number of images in which an item meets the cells of a row
     std::uint32_t parts = 1;
 
     /// see divided(): for each number of cells, row_cells, parts, and the number of rows across y

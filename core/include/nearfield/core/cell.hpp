@@ -187,7 +187,7 @@ namespace nearfield
         return shift(wide);
       }
 
-      /// The image that lies so many reduced cells away, in counters of `vectors`.
+      /// Converts a number of reduced cells along each axis to counters of `vectors`.
       [[nodiscard]] NEARFIELD_FN row image_of(row const& cells) const
       {
         row image{};
@@ -216,10 +216,7 @@ namespace nearfield
 #endif
       }
     };
-  }
 
-  namespace detail
-  {
     /// The image of x in [lower, lower + period).
     template <std::floating_point T>
     T wrapped(T x, T lower, T period)

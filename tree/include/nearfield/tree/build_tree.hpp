@@ -316,8 +316,9 @@ namespace nearfield
   /// what they throw, and an error of a point, comes out once, and there is no tree.
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put into the outermost
-  /// box. With .period, points lie in [0, L), with L rounded to T; with .cell they may lie anywhere. Time O(N +
-  /// leaves), scratch memory about 21 bytes per point at most beside the leaves and lists.
+  /// box. With .period, points lie in [0, L), with L rounded to T; with .cell they may lie anywhere.
+  ///
+  /// Time is O(N + leaves). In addition to leaves and lists, a build takes at most about 21 bytes per point.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a period that is

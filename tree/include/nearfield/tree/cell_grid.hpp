@@ -143,7 +143,7 @@ namespace nearfield
         return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
       }
 
-      /// The images in which points meet are at most so many cells of the frame away along an axis.
+      /// How many reduced cells away the farthest image is that points meet along an axis.
       [[nodiscard]] NEARFIELD_FN int most_images(int axis) const
       {
         int const n = static_cast<int>(cells[axis]);

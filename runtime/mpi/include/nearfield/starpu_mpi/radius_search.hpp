@@ -46,8 +46,8 @@ namespace nearfield::starpu_mpi
   /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
   /// curve: its *own* points. Cells are those of a cell_list of all points, with one cell per cutoff. The
   /// ranges of ranks have about equal sums of the squares of numbers of points in cells, which is what a search costs.
-  /// A cell is never divided. A periodic axis thinner than about 2 R is one cell long. Beside its own
-  /// points a rank has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also
+  /// A cell is never divided. A periodic axis thinner than about 2 R is one cell long. In addition to
+  /// its own points a rank has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also
   /// through periodic borders; in oblique boxes, closer along each normal.
   ///
   /// Points may lie outside the box, as in a cell_list.
