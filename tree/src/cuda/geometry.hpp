@@ -54,7 +54,8 @@ namespace nearfield::detail
     {
       return std::uint64_t(cells[0]) * cells[1];
     }
-    [[nodiscard]] NEARFIELD_FN double total_cells() const { return double(rows()) * row_cells; }
+    /// May need all 64 bits.
+    [[nodiscard]] NEARFIELD_FN std::uint64_t total_cells() const { return rows() * row_cells; }
 
     /// Groups of at most `wanted` cells, which are no more than the widest ones.
     NEARFIELD_FN void set_group(std::uint32_t wanted)

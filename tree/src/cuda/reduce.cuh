@@ -103,16 +103,25 @@ namespace nearfield::detail
     }
   };
 
+  /// The one frame of all points.
+  template <int Dim>
+  struct one_frame
+  {
+    cell_frame<Dim> frame;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t) const { return frame; }
+  };
+
   /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
-  template <class T, int Dim>
+  template <class T, int Dim, class Frames>
   __global__ void reduce_kernel(device_points<T, Dim> const points,
-                                __grid_constant__ cell_frame<Dim> const frame,
+                                __grid_constant__ Frames const frames,
                                 std::array<T*, Dim> const columns, image_counters<Dim>* images,
                                 std::uint32_t* packed, std::uint32_t* bad)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
-    reduced_point<T, Dim> const point = frame.reduce(points.at(i));
+    reduced_point<T, Dim> const point = frames(i).reduce(points.at(i));
 #pragma unroll
     for (int a = 0; a < Dim; ++a) columns[a][i] = point.at[a];
     images[i] = point.image;
@@ -120,17 +129,16 @@ namespace nearfield::detail
     if (!point.fits) atomicMax(bad, ~i);
   }
 
-  /// Brings points, at least one, into the box.
-  template <class T, int Dim>
-  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points,
-                                       cell_frame<Dim> const& frame, std::uint32_t* bad,
-                                       cuda_stream stream)
+  /// Brings points, at least one, into the box. frames(i) is the frame of point i.
+  template <class T, int Dim, class Frames>
+  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points, Frames const& frames,
+                                       std::uint32_t* bad, cuda_stream stream)
   {
     points_in_box<T, Dim> to(points.n, stream);
     std::array<T*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
     reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
-        points, frame, columns, to.images.data(), to.packed.data(), bad);
+        points, frames, columns, to.images.data(), to.packed.data(), bad);
     check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
     return to;
   }
