@@ -34,7 +34,12 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
                                    T cutoff)
   {
-    auto found = grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff);
+    auto const& options = grid_of_.options();
+    check_cell_options(cutoff, options);
+    auto found =
+        grid_of_(mail_->bounds,
+                 systems_.any() || cells_now_.empty() ? frame_of(options) : frame_of(cells_now_[0]),
+                 targets, sources, one_set ? 1 : 2, cutoff);
     sort_anew(targets, sources, one_set,
               [&]
               {
@@ -42,10 +47,11 @@ namespace nearfield::detail
                 pieces_ = std::move(found.pieces); // where the grid's are
                 geometry_ = found.geometry;
                 n_cells_ = geometry_.total_cells();
-                in_box_ = std::move(found.in_box);
+                take_points(found.in_box);
+                if (systems_.any()) cells_now_.clear(); // theirs
                 systems_ = {};
                 pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
-                images_.make(grid_, geometry_, stream_);
+                images_.make(grid_.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
               });
   }
 
@@ -62,9 +68,10 @@ namespace nearfield::detail
                 geometry_ = {};
                 geometry_.group = found.group;
                 n_cells_ = found.cells;
-                in_box_ = std::move(found.in_box);
+                take_points(found.in_box);
                 images_ = std::move(found.images);
                 systems_ = std::move(found);
+                cells_now_.clear(); // which they have
               });
   }
 
@@ -87,14 +94,20 @@ namespace nearfield::detail
     }
     catch (...)
     {
-      // out of memory halfway: an empty list is better than parts that do not match
-      targets_ = {};
-      sources_ = {};
-      target_x_ = {};
-      source_x_ = {};
-      in_box_ = {};
+      forget();
       throw;
     }
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::forget()
+  {
+    targets_ = {};
+    sources_ = {};
+    target_x_ = {};
+    source_x_ = {};
+    in_box_ = {};
+    then_ = {};
   }
 
   template <class T, int Dim>

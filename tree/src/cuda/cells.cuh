@@ -10,6 +10,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace nearfield::detail
@@ -21,6 +24,7 @@ namespace nearfield::detail
   {
     bounds_of_sets<Dim> bounds;
     system_mail systems;
+    std::uint32_t has_left;
     std::uint32_t crowded;
     /// the number plus 1
     std::uint32_t items;
@@ -40,11 +44,18 @@ namespace nearfield::detail
     void build(columns const& targets, columns const& sources, bool one_set,
                systems<Dim> const& of) override;
 
+    void rebuild(columns const& targets, columns const& sources, bool one_set,
+                 std::span<cell<Dim> const> cells) override;
+    std::uint32_t const* needs_rebuild(columns const& targets, columns const& sources, bool one_set,
+                                       std::span<cell<Dim> const> cells) override;
+    bool update(columns const& targets, columns const& sources, bool one_set,
+                std::span<cell<Dim> const> cells, bool is_checked) override;
+
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {
-      target_x_ = in_box_[0].or_else(targets);
-      source_x_ = in_box_[one_set_ ? 0 : 1].or_else(sources);
+      target_x_ = in_box(0).or_else(targets);
+      source_x_ = in_box(one_set_ ? 0 : 1).or_else(sources);
     }
 
     [[nodiscard]] cuda_stream stream() const override { return stream_; }
@@ -61,10 +72,10 @@ namespace nearfield::detail
     [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
     /// None if this is no batch.
     [[nodiscard]] device_systems<T, Dim> const& systems_on_device() const { return systems_; }
-    [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box_[0].counters(); }
+    [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box(0).counters(); }
     [[nodiscard]] counters_of_points<Dim> source_images() const
     {
-      return in_box_[one_set_ ? 0 : 1].counters();
+      return in_box(one_set_ ? 0 : 1).counters();
     }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
@@ -106,6 +117,36 @@ namespace nearfield::detail
       rank();
       return {points.order.data(), points.order.size()};
     }
+    /// The points of a set, if they are not those that were given.
+    [[nodiscard]] points_in_box<T, Dim> const& in_box(int set) const
+    {
+      return in_box_[set].images.size() > 0 ? in_box_[set] : then_[set];
+    }
+    void take_points(std::array<points_in_box<T, Dim>, 2>& found)
+    {
+      in_box_ = {};
+      then_ = {};
+      (grid_of_.options().skin > 0 ? then_ : in_box_) = std::move(found);
+    }
+    /// Whether cells may serve for these points.
+    [[nodiscard]] bool can_follow(columns const& targets, columns const& sources, bool one_set,
+                                  std::span<cell<Dim> const> cells) const;
+    /// Where points and boxes are now.
+    struct followed
+    {
+      std::array<points_in_box<T, Dim>, 2> points;
+      cell_frame<Dim> frame;    ///< of one system
+      moved_frames<Dim> frames; ///< of a batch
+    };
+    /// Finds out whether points have left their cells and, if `writes`, where they are.
+    followed follow(columns const& targets, columns const& sources,
+                    std::span<cell<Dim> const> cells, bool writes);
+    template <class Moves>
+    void follow(int set, columns const& x, Moves const& moves, points_in_box<T, Dim>* found);
+    void take(followed&& found, columns const& targets, columns const& sources,
+              std::span<cell<Dim> const> cells);
+    /// What is left when memory has run out halfway: an empty list is better than parts that do not match.
+    void forget();
     /// Sorts points by grids that take() takes over.
     template <class Take>
     void sort_anew(columns const& targets, columns const& sources, bool one_set, Take const& take);
@@ -133,10 +174,16 @@ namespace nearfield::detail
     device_pieces<Dim> pieces_on_device_;
     cell_geometry geometry_; ///< of one system; of a batch, only the group is
     device_images<T, Dim> images_;
-    std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets
-    std::uint64_t n_cells_ = 0;                   ///< of all systems
-    device_systems<T, Dim> systems_;              ///< of a batch
-    std::vector<cell_grid<T, Dim>> grids_;        ///< theirs, once somebody has asked for one
+    std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets, if not as given
+    /// with a skin: where they were when cells were made
+    std::array<points_in_box<T, Dim>, 2> then_;
+    std::vector<cell<Dim>>
+        cells_now_; ///< if others were given than those of the options or the systems
+    device_array<std::uint32_t>
+        has_left_;                   ///< whether a point has moved further than the skin allows
+    std::uint64_t n_cells_ = 0;      ///< of all systems
+    device_systems<T, Dim> systems_; ///< of a batch
+    std::vector<cell_grid<T, Dim>> grids_; ///< theirs, once somebody has asked for one
     sorted_points targets_, sources_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };

@@ -54,10 +54,7 @@ namespace nearfield
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& points)
   {
-    if (cells_->is_batch())
-      rebuild(points, cells_->given_systems());
-    else
-      rebuild(points, grid().cutoff);
+    cells_->rebuild(points, points, true, {});
   }
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& points, T cutoff)
@@ -72,10 +69,7 @@ namespace nearfield
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points)
   {
-    if (cells_->is_batch())
-      rebuild(queries, points, cells_->given_systems());
-    else
-      rebuild(queries, points, grid().cutoff);
+    cells_->rebuild(queries, points, false, {});
   }
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points, T cutoff)
@@ -87,6 +81,39 @@ namespace nearfield
                                        systems<Dim> const& of)
   {
     cells_->build(queries, points, false, of);
+  }
+
+  template <class T, int Dim>
+  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& points, boxes_now of)
+  {
+    return cells_->needs_rebuild(points, points, true, of.cells);
+  }
+  template <class T, int Dim>
+  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& queries,
+                                                             columns const& points, boxes_now of)
+  {
+    return cells_->needs_rebuild(queries, points, false, of.cells);
+  }
+  template <class T, int Dim>
+  bool cuda_cell_list<T, Dim>::update(columns const& points, boxes_now of)
+  {
+    return cells_->update(points, points, true, of.cells, true);
+  }
+  template <class T, int Dim>
+  bool cuda_cell_list<T, Dim>::update(columns const& queries, columns const& points, boxes_now of)
+  {
+    return cells_->update(queries, points, false, of.cells, true);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::update_unchecked(columns const& points, boxes_now of)
+  {
+    cells_->update(points, points, true, of.cells, false);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::update_unchecked(columns const& queries, columns const& points,
+                                                boxes_now of)
+  {
+    cells_->update(queries, points, false, of.cells, false);
   }
 
   template <class T, int Dim>

@@ -3,6 +3,7 @@
 #include <nearfield/tree/cuda.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -25,6 +26,15 @@ namespace nearfield::detail
     /// The same for several systems.
     virtual void build(columns const& targets, columns const& sources, bool one_set,
                        systems<Dim> const& of) = 0;
+
+    /// With the same cutoff or systems, in these boxes; none: the last ones.
+    virtual void rebuild(columns const& targets, columns const& sources, bool one_set,
+                         std::span<cell<Dim> const> cells) = 0;
+    /// As those of cuda_cell_list.
+    virtual std::uint32_t const* needs_rebuild(columns const& targets, columns const& sources,
+                                               bool one_set, std::span<cell<Dim> const> cells) = 0;
+    virtual bool update(columns const& targets, columns const& sources, bool one_set,
+                        std::span<cell<Dim> const> cells, bool is_checked) = 0;
 
     [[nodiscard]] virtual cuda_stream stream() const = 0;
     [[nodiscard]] virtual bool one_set() const = 0;

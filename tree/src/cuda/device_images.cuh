@@ -48,27 +48,26 @@ namespace nearfield::detail
           counters_(n, stream, "cuda_cell_list: images"), most_(most)
     {}
 
-    /// Makes the tables of a grid. Tables of the same box, images and unit are kept.
-    void make(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, cuda_stream stream)
+    /// Makes the tables of a box. Tables of the same box, images and unit are kept.
+    void make(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers,
+              double units_per_length, cuda_stream stream)
     {
-      image_numbers<Dim> const numbers = numbers_of(grid);
-      key const wanted{grid.frame.vectors, grid.frame.basis, numbers.most,
-                       geometry.units_per_length};
+      key const wanted{frame.vectors, frame.basis, numbers.most, units_per_length};
       if (wanted == made_of_) return;
       *this = {};
       if (numbers.n > 1)
       {
         std::vector<std::array<double, 3>> shifts;
         std::vector<image_counters<Dim>> images;
-        make_images(grid.frame, numbers, shifts, images);
+        make_images(frame, numbers, shifts, images);
         std::vector<image_move> moves(shifts.size());
         std::vector<std::array<T, Dim>> rounded(shifts.size());
         for (std::size_t s = 0; s < shifts.size(); ++s)
         {
-          moves[s] = move_of<Dim>(images[s], shifts[s], geometry.units_per_length);
+          moves[s] = move_of<Dim>(images[s], shifts[s], units_per_length);
           for (int a = 0; a < Dim; ++a) rounded[s][a] = static_cast<T>(shifts[s][a]);
         }
-        most_ = static_cast<std::int32_t>(most_counter(grid.frame, numbers));
+        most_ = static_cast<std::int32_t>(most_counter(frame, numbers));
         moves_ = device_array<image_move>(std::span<image_move const>(moves), stream);
         shifts_ =
             device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);

@@ -100,8 +100,11 @@ namespace nearfield::detail
     g.across_reciprocal = ~0u / static_cast<std::uint32_t>(2 * g.reach[1] + 1);
 
     // Along coordinates, in cutoffs: the most that an item spans, that its points and those around it are apart, and
-    // that images are moved. A point may lie a rounding outside its cell.
+    // that images are moved. A point may lie a rounding outside its cell or, where there is a skin, half of that; and so
+    // far a box may be strained.
     double span = 0, reach2 = 0, farthest = 0, shift = 0;
+    double beyond = 0; // the cutoff
+    for (int a = 0; a < Dim; ++a) beyond = std::max(beyond, grid.farthest[a] / cutoff - 1);
     for (int b = 0; b < Dim; ++b)
     {
       double item = 0, around_item = 0, moved = 0;
@@ -117,8 +120,8 @@ namespace nearfield::detail
       }
       span = std::max(span, around_item);
       reach2 += (0.5 * item + 1.01) * (0.5 * item + 1.01);
-      farthest = std::max(farthest, extent[b] / cutoff + moved);
-      shift = std::max(shift, moved);
+      farthest = std::max(farthest, extent[b] / cutoff + moved + 2 * beyond);
+      shift = std::max(shift, moved + beyond);
     }
     double const stretch = std::max(1.0, span / 64);
     double const unit = stretch * 0x1p-24;

@@ -47,15 +47,15 @@ namespace nearfield::detail
 
     [[nodiscard]] cell_list_options<T, Dim> const& options() const { return options_; }
 
-    /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
+    /// In this frame, for one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
     /// for points that no grid can hold.
-    found_grid<T, Dim> operator()(bounds_of_sets<Dim>& found, columns const& targets,
-                                  columns const& sources, int n_sets, T cutoff)
+    found_grid<T, Dim> operator()(bounds_of_sets<Dim>& found, cell_frame<Dim> const& frame,
+                                  columns const& targets, columns const& sources, int n_sets,
+                                  T cutoff)
     {
       check_cell_options(cutoff, options_);
       check_columns<T, Dim>("points", sources);
       check_columns<T, Dim>("queries", targets);
-      cell_frame<Dim> const frame = frame_of(options_);
       if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(4, stream_, "cuda_cell_list: bounds");
       found_grid<T, Dim> result;
       std::array<columns, 2> sets{targets, n_sets == 2 ? sources : columns()};
@@ -123,6 +123,10 @@ namespace nearfield::detail
         if (grid.pieces[a].n > 0) extent[a] = grid.cells[a] / grid.inverse_width[a];
       }
       result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
+      for (int s = 0; s < 2; ++s) // to be followed
+        if (options_.skin > 0 && wanted[s] && !moved[s])
+          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                                            &bounds_.data()[s].bad, stream_);
       return result;
     }
 

@@ -368,16 +368,17 @@ namespace nearfield::detail
 
     /// A thread makes an image of a system.
     template <class T, int Dim>
-    __global__ void make_tables(device_system const* systems, cell_grid<T, Dim> const* grids,
-                                std::uint32_t n_systems, std::uint32_t n, image_move* moves,
-                                std::array<T, Dim>* shifts, image_counters<Dim>* counters)
+    __global__ void make_tables(frames_of_systems<Dim> const frames, device_system const* systems,
+                                cell_grid<T, Dim> const* grids, std::uint32_t n_systems,
+                                std::uint32_t n, image_move* moves, std::array<T, Dim>* shifts,
+                                image_counters<Dim>* counters)
     {
       std::uint32_t const k = thread_index();
       if (k >= n) return;
       // systems without images begin where the next one does
       std::uint32_t const of =
           count_before(n_systems, [&](std::uint32_t s) { return systems[s].first_image <= k; }) - 1;
-      cell_frame<Dim> const& frame = grids[of].frame;
+      cell_frame<Dim> const& frame = frames(of);
       auto const image = image_of(frame, numbers_of(grids[of]),
                                   static_cast<std::uint16_t>(k - systems[of].first_image));
       auto const shift = frame.shift(image);
@@ -385,6 +386,20 @@ namespace nearfield::detail
       moves[k] = move_of<Dim>(image, shift, systems[of].geometry.units_per_length);
 #pragma unroll
       for (int a = 0; a < Dim; ++a) shifts[k][a] = static_cast<T>(shift[a]);
+    }
+
+    /// A thread for each system. No cells: no box has changed.
+    template <class T, int Dim>
+    __global__ void make_frames(cell_grid<T, Dim> const* grids, std::uint32_t n,
+                                frames_of_systems<Dim> const then, cell<Dim> const* cells,
+                                double skin, cell_frame<Dim>* frames, double* most2)
+    {
+      std::uint32_t const s = thread_index();
+      if (s >= n) return;
+      std::uint32_t const box = then.is_one ? 0 : s;
+      cell_frame<Dim> const now = cells ? with_vectors_of(then(s), cells[box]) : then(s);
+      if (s == box) frames[box] = now;
+      most2[s] = most_move_squared(grids[s], now, skin);
     }
 
     /// The frame of each point.
@@ -548,7 +563,7 @@ namespace nearfield::detail
     made.frames = frames_of<T, Dim>(before, given.cells, stream);
     auto const n = static_cast<std::uint32_t>(made.size());
     if (n == 0) return made;
-    frames_of_systems<Dim> const frames{made.frames->frames.data(), made.frames->cells.size() == 1};
+    frames_of_systems<Dim> const frames = made.frames->view();
     char const* const what = "cuda_cell_list: systems";
     device_array<system_bounds<Dim>> bounds(n, stream, what);
     device_array<system_verdict> verdicts(n, stream, what);
@@ -591,16 +606,12 @@ namespace nearfield::detail
     made.group = mail.group;
     if (mail.images > 0)
     {
-      auto const images = static_cast<std::uint32_t>(mail.images);
       made.images =
-          device_images<T, Dim>(images, static_cast<std::int32_t>(mail.most_counter), stream);
-      make_tables<T, Dim><<<blocks_for(images, block_threads), block_threads, 0, stream>>>(
-          made.systems.data(), made.grids.data(), n, images, made.images.moves(),
-          made.images.shifts(), made.images.counters());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: make_tables");
+          device_images<T, Dim>(mail.images, static_cast<std::int32_t>(mail.most_counter), stream);
+      fill_tables(made, frames, made.images, stream);
     }
     for (int set = 0; set < 2; ++set)
-      if (mail.is_outside != 0 && sets[set].size() > 0)
+      if ((mail.is_outside != 0 || options.skin > 0) && sets[set].size() > 0)
         made.in_box[set] =
             bring_into_box(device_points<T, Dim>(sets[set]),
                            frames_of_points<Dim>{frames, made.parts->sets[set].by_point()},
@@ -608,11 +619,46 @@ namespace nearfield::detail
     return made;
   }
 
+  template <class T, int Dim>
+  void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
+                   device_images<T, Dim>& images, cuda_stream stream)
+  {
+    auto const n = static_cast<std::uint32_t>(images.size());
+    if (n == 0) return;
+    make_tables<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        frames, of.systems.data(), of.grids.data(), static_cast<std::uint32_t>(of.size()), n,
+        images.moves(), images.shifts(), images.counters());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: make_tables");
+  }
+
+  template <class T, int Dim>
+  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
+                                      std::span<cell<Dim> const> cells, double skin,
+                                      cuda_stream stream)
+  {
+    moved_frames<Dim> made;
+    char const* const what = "cuda_cell_list: cells";
+    auto const n = static_cast<std::uint32_t>(of.size());
+    if (n == 0) return made;
+    device_array<cell<Dim>> const on_gpu(cells, stream);
+    made.frames = device_array<cell_frame<Dim>>(of.frames->cells.size(), stream, what);
+    made.most2 = device_array<double>(n, stream, what);
+    make_frames<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        of.grids.data(), n, of.frames->view(), on_gpu.data(), skin, made.frames.data(),
+        made.most2.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: make_frames");
+    return made;
+  }
+
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template device_systems<T, Dim> make_systems(                                                    \
       device_systems<T, Dim> const&, systems<Dim> const&, cell_list_options<T, Dim> const&,        \
       strided<T const, Dim> const&, strided<T const, Dim> const&, bool, system_mail&,              \
-      cuda_stream);
+      cuda_stream);                                                                                \
+  template void fill_tables(device_systems<T, Dim> const&, frames_of_systems<Dim> const&,          \
+                            device_images<T, Dim>&, cuda_stream);                                  \
+  template moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const&,                      \
+                                               std::span<cell<Dim> const>, double, cuda_stream);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

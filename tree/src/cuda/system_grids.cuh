@@ -10,10 +10,14 @@
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 /// \file
@@ -53,14 +57,6 @@ namespace nearfield::detail
     std::array<systems_of_set, 2> sets;
   };
 
-  /// The boxes of systems, one for all or one for each.
-  template <int Dim>
-  struct system_frames
-  {
-    std::vector<cell<Dim>> cells;
-    device_array<cell_frame<Dim>> frames;
-  };
-
   /// The frame of each system.
   template <int Dim>
   struct frames_of_systems
@@ -71,6 +67,19 @@ namespace nearfield::detail
     __device__ cell_frame<Dim> const& operator()(std::uint32_t system) const
     {
       return frames[is_one ? 0 : system];
+    }
+  };
+
+  /// The boxes of systems, one for all or one for each.
+  template <int Dim>
+  struct system_frames
+  {
+    std::vector<cell<Dim>> cells;
+    device_array<cell_frame<Dim>> frames;
+
+    [[nodiscard]] frames_of_systems<Dim> view() const
+    {
+      return {frames.data(), frames.size() == 1};
     }
   };
 
@@ -118,4 +127,72 @@ namespace nearfield::detail
                cell_list_options<T, Dim> const& options, strided<T const, Dim> const& targets,
                strided<T const, Dim> const& sources, bool one_set, system_mail& mail,
                cuda_stream stream);
+
+  /// The images of systems in these frames, into tables that are large enough.
+  template <class T, int Dim>
+  void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
+                   device_images<T, Dim>& images, cuda_stream stream);
+
+  /// A frame whose box is this one now.
+  template <int Dim>
+  NEARFIELD_FN cell_frame<Dim> with_vectors_of(cell_frame<Dim> frame, cell<Dim> const& box)
+  {
+    for (int a = 0; a < Dim; ++a)
+      if (frame.periodic[a]) frame.vectors[a] = box.vectors[a];
+    return frame;
+  }
+
+  /// How far each point may have moved since a grid was made, squared; below 0 if the vectors of its box have changed too
+  /// much. A pair that is within R now was within R + 2 |move| + |change of the shift| then, and that is to be within
+  /// R + skin. Images just outside the tables count, so that those beyond, which are further away in proportion, cannot
+  /// come within R.
+  template <class T, int Dim>
+  NEARFIELD_FN double most_move_squared(cell_grid<T, Dim> const& grid, cell_frame<Dim> const& now,
+                                        double skin)
+  {
+    double change = 0;
+    for (int corner = 0; corner < 1 << Dim; ++corner)
+    {
+      std::array<double, Dim> cells{};
+      for (int a = 0; a < Dim; ++a)
+        if (grid.wraps[a])
+          cells[a] = ((corner >> a & 1) != 0 ? 1 : -1) * (grid.most_images(a) + 1.);
+      auto const image = grid.frame.image_of(cells);
+      auto const shift_then = grid.frame.shift(image), shift_now = now.shift(image);
+      double square = 0;
+      for (int a = 0; a < Dim; ++a)
+        square += (shift_now[a] - shift_then[a]) * (shift_now[a] - shift_then[a]);
+      if (!(square < std::numeric_limits<double>::infinity())) return -1;
+      change = std::max(change, square);
+    }
+    double const left = (skin - std::sqrt(change)) / 2;
+    return left >= 0 ? left * left : -1;
+  }
+
+  /// The boxes of systems as they are now.
+  template <int Dim>
+  struct moved_frames
+  {
+    device_array<cell_frame<Dim>> frames; ///< one for all or one for each
+    device_array<double> most2;           ///< of each system, most_move_squared()
+
+    [[nodiscard]] frames_of_systems<Dim> view() const
+    {
+      return {frames.data(), frames.size() == 1};
+    }
+  };
+
+  /// No cells: the boxes are as they were.
+  template <class T, int Dim>
+  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
+                                      std::span<cell<Dim> const> cells, double skin,
+                                      cuda_stream stream);
+
+  /// Whether boxes are as many and periodic along the same axes.
+  template <int Dim>
+  bool have_same_axes(std::span<cell<Dim> const> a, std::span<cell<Dim> const> b)
+  {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](auto const& x, auto const& y) { return x.periodic == y.periodic; });
+  }
 }

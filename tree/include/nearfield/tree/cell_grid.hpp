@@ -58,6 +58,13 @@ namespace nearfield
     };
   }
 
+  /// What the skin of a cell list is.
+  enum class skin_meaning
+  {
+    total, ///< cells reach R + skin: each of two points may move by half of it, as in vesin
+    each   ///< cells reach R + 2 skin: each point may move by it, as in ASE
+  };
+
   /// The box that points are in, which pairs count, and how a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
@@ -71,6 +78,10 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
+    /// By how much cells reach beyond the cutoff, length^1: a list serves until points have moved so far, and pairs are
+    /// those within R at any time.
+    double skin = 0;
+    skin_meaning skin_is = skin_meaning::total; ///< which of two conventions
   };
 
   /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
@@ -225,6 +236,9 @@ namespace nearfield
         check_period("cell_list", a, options.period[a]);
         has_period |= options.period[a] > 0;
       }
+      if (!(options.skin >= 0) || !std::isfinite(options.skin))
+        throw error(name + "the skin is " + number_text(options.skin) +
+                    "; give a positive, finite length, or 0 for none");
       if (has_period && options.cell.is_periodic())
         throw error(name + "both .cell and .period are given; give one of them");
     }
@@ -257,13 +271,20 @@ namespace nearfield
     inline constexpr double pair_slack =
         1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30;
 
-    /// The most that two points of a pair that passes the test in T are apart along an axis.
+    /// By how much cells reach beyond the cutoff.
+    template <class T, int Dim>
+    [[nodiscard]] NEARFIELD_FN double total_skin(cell_list_options<T, Dim> const& options)
+    {
+      return options.skin_is == skin_meaning::total ? options.skin : 2 * options.skin;
+    }
+
+    /// The most that two points of a pair that passes the test in T are apart along an axis; `cutoff` includes the skin.
     ///
     /// Where images meet, d may be as long as the cell when it is rounded, by eps / 2 of it, before the shift is
     /// subtracted. A point that was moved may lie a rounding outside the cell. Along the normals of oblique frames,
     /// places are rounded sums. In a box that is sheared, shifts are sums of long vectors that cancel.
     template <class T, int Dim>
-    NEARFIELD_FN double farthest_along(T cutoff, cell_frame<Dim> const& frame,
+    NEARFIELD_FN double farthest_along(double cutoff, cell_frame<Dim> const& frame,
                                        points_along<Dim> const& points, int axis)
     {
       constexpr double eps = std::numeric_limits<T>::epsilon(), eps64 = 0x1p-52;
@@ -297,9 +318,9 @@ namespace nearfield
             sizes += std::fabs(frame.basis[c][b]) * std::fabs(frame.vectors[b][a]);
         }
         if (frame.periodic[c] && is_sum)
-          rounding += 4 * eps64 * (1 + double(cutoff) / frame.thickness[c]) * sizes;
+          rounding += 4 * eps64 * (1 + cutoff / frame.thickness[c]) * sizes;
       }
-      return double(cutoff) * pair_slack<T> + rounding + slack;
+      return cutoff * pair_slack<T> + rounding + slack;
     }
 
     /// The cells per cutoff along an axis.
@@ -352,7 +373,8 @@ namespace nearfield
         made.axis = a;
         int const k = cells_per_cutoff(options, a);
         bool const wraps = frame.periodic[a];
-        grid.farthest[a] = farthest_along(cutoff, frame, points, a);
+        grid.farthest[a] =
+            farthest_along<T>(double(cutoff) + total_skin(options), frame, points, a);
         grid.wraps[a] = wraps;
         double const least = grid.farthest[a] / k;
         double const extent = wraps ? frame.thickness[a] : points.upper[a] - points.lower[a];
