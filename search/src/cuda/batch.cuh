@@ -161,22 +161,32 @@ namespace nearfield::detail
   /// Writes the pairs of a batch, row by row and in the order of slots: bits become slots in shared memory,
   /// 32 words at a time, and these are copied out.
   __device__ inline void write_batch(search_output const& out,
-                                     warp_scratch<search_stage::fill>& scratch, int n_points,
-                                     int n_slots, candidate_chunks const& chunks, uint32_t found,
+                                     warp_scratch<search_stage::fill>& scratch,
+                                     search_item const& points, int n_slots,
+                                     candidate_chunks const& chunks, uint32_t found,
                                      uint32_t& row_done, int lane)
   {
-    int const n_words = (n_slots + 31) / 32, n = n_points * n_words;
-    auto* const staged = reinterpret_cast<unsigned short*>(scratch.candidates);
-    unsigned short* const shifts = staged + 32 * 32; // of candidates
-    static_assert(sizeof scratch.candidates >= (32 * 32 + batch_candidates) * sizeof *staged);
-    if (out.out_shift)
+    int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
+    // parts of the words of images, and staged pairs
+    auto* const of_candidates = reinterpret_cast<uint32_t*>(scratch.candidates);
+    uint32_t* const of_points = of_candidates + batch_candidates;
+    auto* const staged = reinterpret_cast<unsigned short*>(of_points + 32);
+    static_assert(sizeof scratch.candidates >=
+                  (batch_candidates + 32) * sizeof *of_points + 32 * 32 * sizeof *staged);
+    image_form const form = out.images.form();
+    if (form != image_form::none)
+    {
+      of_points[lane] = lane < points.count ? out.images.of_target(points.begin + lane) : 0;
       for_each_chunk(chunks, lane,
                      [&](int first, uint32_t kept, int c)
                      {
+                       uint32_t const position = __shfl_sync(all_lanes, chunks.begin, c) + lane;
                        if (kept >> lane & 1)
-                         shifts[first + __popc(kept & ((1u << lane) - 1))] =
-                             chunks.shift(scratch.chunk_shift, c);
+                         of_candidates[first + __popc(kept & ((1u << lane) - 1))] =
+                             out.images.of_image(chunks.shift(scratch.chunk_shift, c)) +
+                             out.images.of_source(position);
                      });
+    }
     // pair t of the batch goes to place row_place + t of its row
     scratch.row_place[lane] = row_done - sum_before(found, lane);
     row_done += found;
@@ -195,12 +205,14 @@ namespace nearfield::detail
       for (uint32_t t = lane; t < total; t += 32)
       {
         uint32_t const pair = staged[t], i = pair >> slot_bits;
+        uint32_t const slot = pair & ((1 << slot_bits) - 1);
         uint32_t const in_row = scratch.row_place[i] + written + t;
         if (in_row >= width) continue;
         uint64_t const at = scratch.row_origin[i] + in_row;
-        __stcs(out.out_j + at, scratch.candidate_index[pair & ((1 << slot_bits) - 1)]);
+        __stcs(out.out_j + at, scratch.candidate_index[slot]);
         if (out.out_i) __stcs(out.out_i + at, scratch.index[i]);
-        if (out.out_shift) __stcs(out.out_shift + at, shifts[pair & ((1 << slot_bits) - 1)]);
+        with_form(form,
+                  [&](auto of) { out.images.put<of()>(at, of_candidates[slot] + of_points[i]); });
       }
       written += total;
       __syncwarp();

@@ -97,7 +97,7 @@ namespace nearfield::detail
          p += stride)
     {
       std::uint32_t const i = reads_i ? of.i[p] : 0, j = reads_j ? of.j[p] : 0,
-                          shift = of.shift ? of.shift[p] : 0;
+                          shift = of.images.shift ? of.images.shift[p] : 0;
       if (to.r2) __stcs(to.r2 + p, pair.distance_squared(i, j, shift));
       if (to.displacements[0])
 #pragma unroll
@@ -110,34 +110,107 @@ namespace nearfield::detail
         for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, image[a]);
       if (to.packed)
       {
-        std::uint32_t packed = 0;
-#pragma unroll
-        for (int a = 0; a < Dim; ++a)
-        {
-          auto const digit = static_cast<std::uint32_t>(image[a] + 512);
-          if (digit > 1023) *to.too_large = 1;
-          packed |= digit << 10 * a;
-        }
-        __stcs(to.packed + p, packed);
+        if (!fits_word(image)) *to.too_large = 1;
+        __stcs(to.packed + p, packed_word(image));
       }
     }
   }
 
-  /// Whether a list has columns that depend on the images of pairs, and points meet images.
-  template <class T, int Dim, class Options>
-  bool needs_shifts(cells_on_gpu<T, Dim> const& cells, Options const& what)
+  /// What points add to words of images, by position (image_output).
+  template <int Dim>
+  __global__ void words_of_points(counters_of_points<Dim> const counters,
+                                  std::uint32_t const* order, std::uint32_t n, std::uint32_t* words)
   {
-    return cells.images().moves() && (what.distances || what.displacements || has_images(what));
+    std::uint32_t const p = thread_index();
+    if (p < n) words[p] = counters.packed[order[p]] - packed_word(image_counters<Dim>());
   }
+
+  template <class T, int Dim>
+  void make_image_columns(image_columns images, std::uint64_t n, cuda_stream stream,
+                          device_pair_geometry<T, Dim>& to)
+  {
+    if (images == image_columns::packed)
+      to.packed_images = device_array<std::uint32_t>(n, stream, "radius_search: images");
+    if (images == image_columns::counters)
+      for (auto& column : to.images)
+        column = device_array<std::int32_t>(n, stream, "radius_search: images");
+  }
+
+  /// Whether the images of all pairs fit into 10 bits an axis, and their opposites.
+  template <class T, int Dim>
+  bool images_fit(cells_on_gpu<T, Dim> const& cells)
+  {
+    return cells.images().most() + 2 * counters_of_points<Dim>::near <= 511 &&
+           cells.target_images().are_near && cells.source_images().are_near;
+  }
+
+  /// What the writers of a list make of the images of its pairs, and the memory for it.
+  template <class T, int Dim>
+  class written_images
+  {
+  public:
+    template <class Options>
+    written_images(cells_on_gpu<T, Dim> const& cells, Options const& what)
+        : images_(what.images), needed_(cells.images().moves() &&
+                                        (what.distances || what.displacements || has_images(what))),
+          whole_(needed_ && has_images(what) && !what.distances && !what.displacements &&
+                 !what.sorted && images_fit(cells))
+    {}
+
+    /// Whether writers need the shifts of pairs.
+    [[nodiscard]] bool needed() const { return needed_; }
+    /// Whether S is among what they write: then add_geometry() has nothing to do.
+    [[nodiscard]] bool whole() const { return whole_; }
+
+    /// Makes the columns of a list of n pairs.
+    image_output make(cells_on_gpu<T, Dim> const& cells, std::uint64_t n,
+                      device_pair_geometry<T, Dim>& result)
+    {
+      image_output out;
+      cuda_stream const stream = cells.stream();
+      if (needed_ && !whole_)
+      {
+        shifts = device_array<unsigned short>(n, stream, "radius_search: images");
+        out.shift = shifts.data();
+      }
+      if (!whole_) return out;
+      make_image_columns(images_, n, stream, result);
+      out.packed = result.packed_images.data();
+      for (int a = 0; a < Dim; ++a) out.counters[a] = result.images[a].data();
+      out.of_shifts = cells.images().packed();
+      out.of_targets = words(of_targets_, cells.target_images(), cells.targets(), stream);
+      out.of_sources = cells.one_set()
+                           ? out.of_targets
+                           : words(of_sources_, cells.source_images(), cells.sources(), stream);
+      return out;
+    }
+
+    device_array<unsigned short> shifts;
+
+  private:
+    static std::uint32_t const* words(device_array<std::uint32_t>& to,
+                                      counters_of_points<Dim> const& counters,
+                                      sorted_points const& points, cuda_stream stream)
+    {
+      if (!counters.any()) return nullptr;
+      to = device_array<std::uint32_t>(points.n, stream, "radius_search: images");
+      words_of_points<Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
+          counters, points.order.data(), points.n, to.data());
+      check_cuda(cudaGetLastError(), "radius_search: words_of_points");
+      return to.data();
+    }
+
+    image_columns images_;
+    bool needed_, whole_;
+    device_array<std::uint32_t> of_targets_, of_sources_;
+  };
 
   /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
   template <class T, int Dim, class Options>
   void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, pair_columns const& of,
                     std::uint64_t n, device_pair_geometry<T, Dim>& to)
   {
-    bool const counts = what.images == image_columns::counters,
-               packs = what.images == image_columns::packed;
-    if (n == 0 || (!what.distances && !what.displacements && !counts && !packs)) return;
+    if (n == 0 || (!what.distances && !what.displacements && !has_images(what))) return;
     cuda_stream const stream = cells.stream();
     geometry_columns<T, Dim> columns{};
     auto const make = [&](bool wanted, auto& array, auto*& column, char const* name)
@@ -147,17 +220,17 @@ namespace nearfield::detail
       column = array.data();
     };
     make(what.distances, to.r2, columns.r2, "radius_search: r2");
+    make_image_columns(what.images, n, stream, to);
     for (int a = 0; a < Dim; ++a)
     {
       make(what.displacements, to.displacements[a], columns.displacements[a],
            "radius_search: displacements");
-      make(counts, to.images[a], columns.images[a], "radius_search: images");
+      columns.images[a] = to.images[a].data();
     }
-    make(packs, to.packed_images, columns.packed, "radius_search: images");
+    columns.packed = to.packed_images.data();
     image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
                                   cells.source_images()};
-    bool const may_be_large = packs && (images.of_targets.any() || images.of_sources.any() ||
-                                        cells.images().most() > 511);
+    bool const may_be_large = columns.packed && !images_fit(cells);
     device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
     if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
     columns.too_large = too_large.data();
@@ -201,7 +274,8 @@ namespace nearfield::detail
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
-    out.keeps_shifts = needs_shifts(cells, what);
+    written_images<T, Dim> images(cells, what);
+    out.keeps_shifts = images.needed();
 
     mask_arrays masks(out, what.which, n, n_items, stream);
     device_array<std::uint32_t> many(n_items, stream, "radius_search: items");
@@ -219,9 +293,7 @@ namespace nearfield::detail
     item_pairs = {};
     result.i = device_array<index_type>(n_pairs, stream, "radius_search: i");
     result.j = device_array<index_type>(n_pairs, stream, "radius_search: j");
-    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
-                                        "radius_search: images");
-    pair_columns columns{result.i.data(), result.j.data(), shifts.data()};
+    pair_columns columns{result.i.data(), result.j.data(), images.make(cells, n_pairs, result)};
     auto const* const target_order = cells.targets().order.data();
     auto const* const source_order = cells.sources().order.data();
     if (found.items_of_many_batches < n_items)
@@ -239,7 +311,7 @@ namespace nearfield::detail
       out.item_offsets = item_offsets.data();
       out.out_i = columns.i;
       out.out_j = columns.j;
-      out.out_shift = columns.shift;
+      out.images = columns.images;
       run.template launch<search_stage::fill>();
     }
     if (what.sorted)
@@ -249,11 +321,11 @@ namespace nearfield::detail
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half, cells.images().size(),
                     stream);
-      sort_keys(keys, shifts);
-      columns.shift = shifts.data();
+      sort_keys(keys, images.shifts);
+      columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
     }
-    add_geometry(cells, what, columns, n_pairs, result);
+    if (!images.whole()) add_geometry(cells, what, columns, n_pairs, result);
     return result;
   }
 
@@ -269,7 +341,8 @@ namespace nearfield::detail
         device_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
-    out.keeps_shifts = needs_shifts(cells, what);
+    written_images<T, Dim> images(cells, what);
+    out.keeps_shifts = images.needed();
     mask_arrays masks(out, what.which, n, run.n_items(), stream);
     run.template launch<search_stage::masks>();
     scan_counts(rows.data(), result.offsets.data(), n, stream);
@@ -283,9 +356,7 @@ namespace nearfield::detail
     rows = {};
     if (found.items_without_masks == 0) cells.free_records();
     result.columns = device_array<index_type>(n_pairs, stream, "radius_search: columns");
-    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
-                                        "radius_search: images");
-    pair_columns columns{nullptr, result.columns.data(), shifts.data()};
+    pair_columns columns{nullptr, result.columns.data(), images.make(cells, n_pairs, result)};
     expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
                  result.offsets.data()},
                 cells.targets().order.data(), cells.sources().order.data(), columns, stream);
@@ -297,12 +368,14 @@ namespace nearfield::detail
       out.n_only_items = found.items_without_masks;
       out.row_offsets = result.offsets.data();
       out.out_j = columns.j;
-      out.out_shift = columns.shift;
+      out.images = columns.images;
       run.template launch<search_stage::fill>();
     }
     masks.heads = {};
     masks.masks = {};
-    if (!what.sorted && !what.distances && !what.displacements && !has_images(what)) return result;
+    if (!what.sorted && !what.distances && !what.displacements &&
+        (!has_images(what) || images.whole()))
+      return result;
 
     // images alone need no i, if all points were inside the box
     device_array<std::uint32_t> i;
@@ -316,8 +389,8 @@ namespace nearfield::detail
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(columns, keys.data(), n_pairs, false, cells.images().size(), stream);
-      sort_keys(keys, shifts);
-      columns.shift = shifts.data();
+      sort_keys(keys, images.shifts);
+      columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), nullptr, columns.j, n_pairs, stream);
     }
     add_geometry(cells, what, columns, n_pairs, result);

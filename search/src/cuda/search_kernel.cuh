@@ -80,7 +80,7 @@ namespace nearfield::detail
                               chunks, !done, lane);
         }
         if constexpr (Stage == search_stage::fill)
-          write_batch(out, scratch, points.count, n_slots, chunks, found, row_pairs, lane);
+          write_batch(out, scratch, points, n_slots, chunks, found, row_pairs, lane);
         else
           row_pairs += found;
         __syncwarp();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "image_output.cuh"
 #include "points.cuh"
 #include "segments.cuh"
 
@@ -90,8 +91,7 @@ namespace nearfield::detail
     uint32_t width = 0;
     uint32_t* out_i = nullptr;
     uint32_t* out_j = nullptr;
-    /// the number of the image in which j is met; null if not asked for
-    unsigned short* out_shift = nullptr;
+    image_output images;
   };
 
   /// The definition of a pair, in the precision of the points.

@@ -2,6 +2,7 @@
 
 #include "../images.hpp"
 #include "geometry.hpp"
+#include "packed_images.cuh"
 
 #include <nearfield/cuda/device_array.hpp>
 
@@ -43,9 +44,11 @@ namespace nearfield::detail
         make_images(grid.frame, numbers, shifts, images);
         std::vector<image_move> moves(shifts.size());
         std::vector<std::array<T, Dim>> rounded(shifts.size());
+        std::vector<std::uint32_t> packed(shifts.size());
         for (std::size_t s = 0; s < shifts.size(); ++s)
         {
           moves[s].is_positive = is_positive(images[s]);
+          packed[s] = packed_word(images[s]);
           for (int a = 0; a < Dim; ++a)
           {
             double const units =
@@ -60,6 +63,7 @@ namespace nearfield::detail
             device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);
         counters_ =
             device_array<image_counters<Dim>>(std::span<image_counters<Dim> const>(images), stream);
+        packed_ = device_array<std::uint32_t>(std::span<std::uint32_t const>(packed), stream);
       }
       made_of_ = wanted;
     }
@@ -69,7 +73,9 @@ namespace nearfield::detail
     /// The shift of each image, in the precision of the points.
     [[nodiscard]] std::array<T, Dim> const* shifts() const { return shifts_.data(); }
     [[nodiscard]] image_counters<Dim> const* counters() const { return counters_.data(); }
-    /// The largest of these, without its sign.
+    /// packed_word() of these.
+    [[nodiscard]] std::uint32_t const* packed() const { return packed_.data(); }
+    /// The largest of the counters, without its sign.
     [[nodiscard]] std::int32_t most() const { return most_; }
 
   private:
@@ -86,6 +92,7 @@ namespace nearfield::detail
     device_array<image_move> moves_;
     device_array<std::array<T, Dim>> shifts_;
     device_array<image_counters<Dim>> counters_;
+    device_array<std::uint32_t> packed_;
     std::int32_t most_ = 0;
   };
 }

@@ -84,8 +84,8 @@ namespace nearfield::detail
         if (!moved[s]) continue;
         try
         {
-          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), frame,
-                                            &bounds_.data()[s].bad, stream_);
+          result.in_box[s] =
+              bring_into_box(device_points<T, Dim>(sets[s]), frame, bounds_.data() + s, stream_);
         }
         catch (...)
         {
@@ -100,8 +100,11 @@ namespace nearfield::detail
         end_stage("reduce", stream_);
         wait(found, frame, moved);
         for (int s = 0; s < 2; ++s)
+        {
           if (moved[s] && found[s].bad != 0)
             complain_of_image(s, n_sets, s == 0 ? targets : sources, ~found[s].bad);
+          result.in_box[s].are_near = !moved[s] || found[s].any_far == 0;
+        }
       }
 
       set_bounds bounds;
