@@ -72,32 +72,31 @@ namespace nearfield::detail
     positive_image
   };
 
-  /// Which of the 32 positions from `begin` on are candidates; lane c holds chunk c. Bit c of `marks`: shifts[c], in
-  /// shared memory, is the number of the image in which this chunk and those after it are met.
-  struct candidate_chunks
+  /// Which of the 32 positions from `begin` on are candidates, the slot of the first one, and the image in which they are
+  /// met. In shared memory: registers are few.
+  struct __align__(16) candidate_chunk
   {
-    int count = 0;
-    uint32_t begin = 0, kept = 0;
-    uint32_t marks = 0;
+    uint32_t begin, kept;
+    int first;
+    uint32_t shift;
 
-    /// That of chunk c; 0 if there is only the box itself.
-    __device__ unsigned short shift(unsigned short const* shifts, int c) const
-    {
-      return marks == 0 ? 0 : shifts[31 - __clz(marks & ((2u << c) - 1))];
-    }
+    __device__ bool has(int lane) const { return kept >> lane & 1; }
+    /// The slot of a lane's candidate.
+    __device__ int slot(int lane) const { return first + __popc(kept & ((1u << lane) - 1)); }
   };
+  /// The most of a batch: when masks are kept, a lane writes one.
+  inline constexpr int batch_chunks = 32;
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
-  /// in slots[]. True if the segments are exhausted, false if the batch is full, or if another image of the
+  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, or if another image of the
   /// item's own points is next. `Images`: whether there are any; an open box does not pay for them.
   template <bool Images>
   __device__ __forceinline__ bool
   gather_candidates(device_cell_view const& in, search_item const& item, uint32_t item_number,
-                    segment_walk& walk, float4* slots, unsigned short* shifts, int& n_slots,
-                    own_slots& own, candidate_chunks& chunks, int lane)
+                    segment_walk& walk, float4* slots, candidate_chunk* chunks, int& n_slots,
+                    int& n_chunks, own_slots& own, int lane)
   {
     cell_geometry const& g = in.geometry;
-    uint32_t const below = (1u << lane) - 1;
     uint32_t const own_end = item.begin + item.count;
     for (;;)
     {
@@ -106,17 +105,12 @@ namespace nearfield::detail
         if (!walk.advance<Images>(in, item_number, item.begin, lane)) return true;
         continue;
       }
-      auto [begin, end, shift] = walk.first<Images>();
+      auto [begin, end, shift] = walk.first();
       uint32_t origin[3] = {item.centre[0], item.centre[1], item.centre[2]};
       own_points own_here =
           begin >= own_end || end <= item.begin || !in.one_set ? own_points::none : own_points::box;
       if constexpr (Images)
       {
-        if (chunks.count < 32)
-        {
-          if (lane == 0) shifts[chunks.count] = static_cast<unsigned short>(shift);
-          chunks.marks |= 1u << chunks.count;
-        }
         if (shift != 0)
         {
 #pragma unroll
@@ -176,23 +170,18 @@ namespace nearfield::detail
               }
             }
           }
-          // a lane holds one chunk
-          if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32)
+          if (n_slots + __popc(kept) > batch_candidates || n_chunks == batch_chunks)
           {
             walk.keep_from(begin, lane);
             return false;
           }
-          if (kept >> lane & 1)
-            slots[n_slots + __popc(kept & below)] =
-                make_float4(x, y, z, __uint_as_float(records[u].w));
+          candidate_chunk const chunk{begin, kept, n_slots, shift};
+          if (chunk.has(lane))
+            slots[chunk.slot(lane)] = make_float4(x, y, z, __uint_as_float(records[u].w));
           if (kept != 0)
           {
-            if (lane == chunks.count)
-            {
-              chunks.begin = begin;
-              chunks.kept = kept;
-            }
-            ++chunks.count;
+            if (lane == 0) chunks[n_chunks] = chunk;
+            ++n_chunks;
           }
           n_slots += __popc(kept);
           begin += 32;
@@ -200,17 +189,5 @@ namespace nearfield::detail
       }
       walk.drop_first();
     }
-  }
-
-  /// Calls f(first, kept, c) for each chunk c; `first` is the slot of its first candidate. The whole warp calls it.
-  template <class F>
-  __device__ __forceinline__ void for_each_chunk(candidate_chunks const& chunks, int lane,
-                                                 F const& f)
-  {
-    uint32_t const before = sum_before(lane < chunks.count ? __popc(chunks.kept) : 0, lane);
-#pragma unroll 1
-    for (int c = 0; c < chunks.count; ++c)
-      f(static_cast<int>(__shfl_sync(all_lanes, before, c)), __shfl_sync(all_lanes, chunks.kept, c),
-        c);
   }
 }

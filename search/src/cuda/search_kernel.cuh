@@ -49,17 +49,16 @@ namespace nearfield::detail
       if constexpr (Stage == search_stage::fill)
         scratch.row_origin[lane] = row_origin(out, item, points, lane);
 
-      segment_walk walk;
+      segment_walk walk(scratch.segments);
       uint32_t row_pairs = 0; // of the lane's point if by_row, otherwise of the lane's candidates
       mask_head* link = Stage == search_stage::masks ? out.heads + item : nullptr;
       bool has_one_batch = false;
       for (bool done = false, first = true; !done; first = false)
       {
-        int n_slots = 0;
+        int n_slots = 0, n_chunks = 0;
         own_slots own;
-        candidate_chunks chunks;
-        done = gather_candidates<Images>(in, points, item, walk, scratch.candidates,
-                                         scratch.chunk_shift, n_slots, own, chunks, lane);
+        done = gather_candidates<Images>(in, points, item, walk, scratch.candidates, scratch.chunks,
+                                         n_slots, n_chunks, own, lane);
         // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
@@ -69,18 +68,18 @@ namespace nearfield::detail
           for (int s = lane; s < n_slots; s += 32)
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
-        uint32_t const found = test_batch<Stage, Images>(in, pair, points, scratch, n_slots, own,
-                                                         chunks, by_row, lane);
+        uint32_t const found = test_batch<Stage, Images>(in, pair, points, scratch, n_slots,
+                                                         n_chunks, own, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {
           has_one_batch = done && first;
           if (link)
-            link = keep_masks(out, link, points, scratch.words, scratch.chunk_shift, n_slots,
-                              chunks, !done, lane);
+            link = keep_masks(out, link, points, scratch.words, scratch.chunks, n_slots, n_chunks,
+                              !done, lane);
         }
         if constexpr (Stage == search_stage::fill)
-          write_batch(out, scratch, points, n_slots, chunks, found, row_pairs, lane);
+          write_batch(out, scratch, points, n_slots, n_chunks, found, row_pairs, lane);
         else
           row_pairs += found;
         __syncwarp();
