@@ -64,8 +64,8 @@ namespace nearfield::detail
   /// Whether cells are wider than they need be, since the axis would have too many. Along the normals of oblique boxes no
   /// gap is left out.
   template <class T, int Dim>
-  bool has_wide_cells(cell_grid<T, Dim> const& grid, cell_list_options<T, Dim> const& options,
-                      int a)
+  NEARFIELD_FN bool has_wide_cells(cell_grid<T, Dim> const& grid,
+                                   cell_list_options<T, Dim> const& options, int a)
   {
     double const least = grid.farthest[a] / cells_per_cutoff(options, a);
     // not those of a grid that just fits, whose widths are rounded

@@ -6,12 +6,10 @@
 
 #include <nearfield/cuda/device_array.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -24,11 +22,34 @@ namespace nearfield::detail
     std::uint32_t is_positive; ///< as is_positive() of its counters
   };
 
+  /// What an image with these counters and this shift adds.
+  template <int Dim, class Shift>
+  NEARFIELD_FN image_move move_of(image_counters<Dim> const& image, Shift const& shift,
+                                  double units_per_length)
+  {
+    image_move move{};
+    move.is_positive = is_positive(image);
+    for (int a = 0; a < Dim; ++a)
+    {
+      double const units = std::fmin(std::fmax(shift[a] * units_per_length, -0x1p62), 0x1p62);
+      move.units[3 - Dim + a] = static_cast<std::uint32_t>(std::llrint(units));
+    }
+    return move;
+  }
+
   /// The images that points of a grid meet, in device memory, by number; empty if there is only the box itself.
   template <class T, int Dim>
   class device_images
   {
   public:
+    device_images() = default;
+    /// Tables of n images, to be filled by a kernel, whose counters are at most `most`.
+    device_images(std::size_t n, std::int32_t most, cuda_stream stream)
+        : moves_(n, stream, "cuda_cell_list: images"), shifts_(n, stream, "cuda_cell_list: images"),
+          counters_(n, stream, "cuda_cell_list: images"),
+          packed_(n, stream, "cuda_cell_list: images"), most_(most)
+    {}
+
     /// Makes the tables of a grid. Tables of the same box, images and unit are kept.
     void make(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, cuda_stream stream)
     {
@@ -47,17 +68,11 @@ namespace nearfield::detail
         std::vector<std::uint32_t> packed(shifts.size());
         for (std::size_t s = 0; s < shifts.size(); ++s)
         {
-          moves[s].is_positive = is_positive(images[s]);
+          moves[s] = move_of<Dim>(images[s], shifts[s], geometry.units_per_length);
           packed[s] = packed_word(images[s]);
-          for (int a = 0; a < Dim; ++a)
-          {
-            double const units =
-                std::clamp(shifts[s][a] * geometry.units_per_length, -0x1p62, 0x1p62);
-            moves[s].units[3 - Dim + a] = static_cast<std::uint32_t>(std::llrint(units));
-            rounded[s][a] = static_cast<T>(shifts[s][a]);
-            most_ = std::max(most_, std::abs(images[s][a]));
-          }
+          for (int a = 0; a < Dim; ++a) rounded[s][a] = static_cast<T>(shifts[s][a]);
         }
+        most_ = static_cast<std::int32_t>(most_counter(grid.frame, numbers));
         moves_ = device_array<image_move>(std::span<image_move const>(moves), stream);
         shifts_ =
             device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);
@@ -70,11 +85,15 @@ namespace nearfield::detail
 
     [[nodiscard]] int size() const { return static_cast<int>(moves_.size()); }
     [[nodiscard]] image_move const* moves() const { return moves_.data(); }
+    [[nodiscard]] image_move* moves() { return moves_.data(); }
     /// The shift of each image, in the precision of the points.
     [[nodiscard]] std::array<T, Dim> const* shifts() const { return shifts_.data(); }
+    [[nodiscard]] std::array<T, Dim>* shifts() { return shifts_.data(); }
     [[nodiscard]] image_counters<Dim> const* counters() const { return counters_.data(); }
+    [[nodiscard]] image_counters<Dim>* counters() { return counters_.data(); }
     /// packed_word() of these.
     [[nodiscard]] std::uint32_t const* packed() const { return packed_.data(); }
+    [[nodiscard]] std::uint32_t* packed() { return packed_.data(); }
     /// The largest of the counters, without its sign.
     [[nodiscard]] std::int32_t most() const { return most_; }
 

@@ -52,6 +52,14 @@ namespace nearfield::detail
     image_counters<Dim> const* all = nullptr;
     bool are_near = true; ///< none is larger than `near`, without its sign
 
+    [[nodiscard]] __device__ static bool is_near(image_counters<Dim> const& counters)
+    {
+      bool is = true;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) is &= std::abs(counters[a]) <= near;
+      return is;
+    }
+
     [[nodiscard]] __host__ __device__ bool any() const { return packed != nullptr; }
     __device__ image_counters<Dim> operator[](std::uint32_t i) const
     {
@@ -96,39 +104,46 @@ namespace nearfield::detail
     }
   };
 
-  /// Marks points in *bounds: the first one that has too many images to count is bad.
-  template <class T, int Dim>
+  /// The one frame of all points.
+  template <int Dim>
+  struct one_frame
+  {
+    cell_frame<Dim> frame;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t) const { return frame; }
+  };
+
+  /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
+  /// *any_far becomes 1 if counters are not near.
+  template <class T, int Dim, class Frames>
   __global__ void reduce_kernel(device_points<T, Dim> const points,
-                                __grid_constant__ cell_frame<Dim> const frame,
+                                __grid_constant__ Frames const frames,
                                 std::array<T*, Dim> const columns, image_counters<Dim>* images,
-                                std::uint32_t* packed, device_bounds<Dim>* bounds)
+                                std::uint32_t* packed, std::uint32_t* bad, std::uint32_t* any_far)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
-    reduced_point<T, Dim> const point = frame.reduce(points.at(i));
+    reduced_point<T, Dim> const point = frames(i).reduce(points.at(i));
 #pragma unroll
     for (int a = 0; a < Dim; ++a) columns[a][i] = point.at[a];
     images[i] = point.image;
     using counters = counters_of_points<Dim>;
     packed[i] = fits_word(point.image) ? packed_word(point.image) : counters::none;
-    if (!point.fits) atomicMax(&bounds->bad, ~i);
-    bool is_near = true;
-#pragma unroll
-    for (int a = 0; a < Dim; ++a) is_near &= std::abs(point.image[a]) <= counters::near;
-    if (!is_near) bounds->any_far = 1;
+    if (!point.fits) atomicMax(bad, ~i);
+    if (!counters::is_near(point.image)) *any_far = 1;
   }
 
-  /// Brings points, at least one, into the box.
-  template <class T, int Dim>
-  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points,
-                                       cell_frame<Dim> const& frame, device_bounds<Dim>* bounds,
+  /// Brings points, at least one, into the box. frames(i) is the frame of point i.
+  template <class T, int Dim, class Frames>
+  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points, Frames const& frames,
+                                       std::uint32_t* bad, std::uint32_t* any_far,
                                        cuda_stream stream)
   {
     points_in_box<T, Dim> to(points.n, stream);
     std::array<T*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
     reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
-        points, frame, columns, to.images.data(), to.packed.data(), bounds);
+        points, frames, columns, to.images.data(), to.packed.data(), bad, any_far);
     check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
     return to;
   }

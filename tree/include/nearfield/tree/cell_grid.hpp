@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
@@ -70,6 +71,23 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
+  };
+
+  /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
+  /// [offsets[s], offsets[s + 1]). What is given once holds for all.
+  template <int Dim>
+  struct systems
+  {
+    /// one more than systems, ascending from 0 to the number of points
+    detail::kept_span<index_type const> offsets{};
+    detail::kept_span<index_type const> query_offsets{}; ///< the same of the queries, with two sets
+    detail::kept_span<double const> cutoffs{};           ///< R of each system, or of all, length^1
+    detail::kept_span<cell<Dim> const>
+        cells{}; ///< the box of each system, or of all; none: open boxes
+    /// where points of systems are mixed, as systems_of() gives it: system s has the points order[k] for the k in
+    /// [offsets[s], offsets[s + 1])
+    detail::kept_span<index_type const> order{};
+    detail::kept_span<index_type const> query_order{}; ///< the same of the queries
   };
 
   /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
@@ -211,13 +229,18 @@ namespace nearfield
         throw error(name + "both .cell and .period are given; give one of them");
     }
 
-    /// The box of valid options. Throws nearfield::error for vectors that span none.
+    /// Throws nearfield::error for vectors that span no box.
+    template <int Dim>
+    cell_frame<Dim> frame_of(cell<Dim> const& box)
+    {
+      return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
+    }
+    /// The box of valid options.
     template <class T, int Dim>
     cell_frame<Dim> frame_of(cell_list_options<T, Dim> const& options)
     {
-      auto box = options.cell;
-      if (!box.is_periodic()) box = cell<Dim>::of_lengths(options.period);
-      return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
+      return frame_of(options.cell.is_periodic() ? options.cell
+                                                 : cell<Dim>::of_lengths(options.period));
     }
 
     /// Where points are in a frame.
@@ -240,8 +263,8 @@ namespace nearfield
     /// subtracted. A point that was moved may lie a rounding outside the cell. Along the normals of oblique frames,
     /// places are rounded sums. In a box that is sheared, shifts are sums of long vectors that cancel.
     template <class T, int Dim>
-    double farthest_along(T cutoff, cell_frame<Dim> const& frame, points_along<Dim> const& points,
-                          int axis)
+    NEARFIELD_FN double farthest_along(T cutoff, cell_frame<Dim> const& frame,
+                                       points_along<Dim> const& points, int axis)
     {
       constexpr double eps = std::numeric_limits<T>::epsilon(), eps64 = 0x1p-52;
       double const slack = points.moved ? eps * points.largest : 0;
@@ -260,24 +283,28 @@ namespace nearfield
           rounding += eps * size * std::fabs(frame.normals[axis][b]);
         }
         double origin = 0;
-        for (double const x : frame.origin) origin = std::max(origin, std::fabs(x));
+        for (int b = 0; b < Dim; ++b) origin = std::max(origin, std::fabs(frame.origin[b]));
         rounding += 16 * eps64 * (points.largest + origin);
       }
       for (int c = 0; c < Dim; ++c)
-        if (frame.periodic[c] && frame.reduced[c] != frame.vectors[c])
+      {
+        bool is_sum = false;
+        double sizes = 0;
+        for (int b = 0; b < Dim; ++b)
         {
-          double sizes = 0;
-          for (int b = 0; b < Dim; ++b)
-            for (double const x : frame.vectors[b])
-              sizes += std::fabs(frame.basis[c][b]) * std::fabs(x);
-          rounding += 4 * eps64 * (1 + double(cutoff) / frame.thickness[c]) * sizes;
+          is_sum |= frame.reduced[c][b] != frame.vectors[c][b];
+          for (int a = 0; a < Dim; ++a)
+            sizes += std::fabs(frame.basis[c][b]) * std::fabs(frame.vectors[b][a]);
         }
+        if (frame.periodic[c] && is_sum)
+          rounding += 4 * eps64 * (1 + double(cutoff) / frame.thickness[c]) * sizes;
+      }
       return double(cutoff) * pair_slack<T> + rounding + slack;
     }
 
     /// The cells per cutoff along an axis.
     template <class T, int Dim>
-    int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
+    NEARFIELD_FN int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
     {
       int const wanted = options.cells_per_cutoff[axis];
       return wanted > 0 ? wanted : axis == Dim - 1 ? 2 : 1;
@@ -286,16 +313,33 @@ namespace nearfield
     /// The most images in which points may meet.
     inline constexpr double max_images = 65535;
 
-    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws
-    /// nearfield::error as check_cell_options() does, for points further apart than the largest double, and for a box
-    /// so thin that there are more than max_images images within the cutoff.
-    template <class T, int Dim>
-    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
-                                     cell_list_options<T, Dim> const& options,
-                                     cell_frame<Dim> const& frame)
+    /// Why there is no grid.
+    enum class grid_problem : std::uint8_t
     {
-      check_cell_options(cutoff, options);
-      cell_grid<T, Dim> grid;
+      none,
+      extent, ///< the points are further apart along an axis than the largest double
+      images ///< the box is so thin along an axis that more than max_images images are within the cutoff
+    };
+
+    /// A grid, or why and along which axis there is none.
+    template <class T, int Dim>
+    struct tried_grid
+    {
+      cell_grid<T, Dim> grid{};
+      grid_problem problem = grid_problem::none;
+      int axis = 0;
+    };
+
+    /// make_cell_grid() of valid options, without a throw. The device, in files compiled without contraction, makes the
+    /// same bits.
+    template <class T, int Dim>
+    NEARFIELD_FN tried_grid<T, Dim> try_cell_grid(points_along<Dim> const& points, T cutoff,
+                                                  cell_list_options<T, Dim> const& options,
+                                                  cell_frame<Dim> const& frame)
+    {
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      tried_grid<T, Dim> made;
+      cell_grid<T, Dim>& grid = made.grid;
       grid.cutoff = cutoff;
       grid.cutoff_squared = cutoff * cutoff;
       if (options.closed)
@@ -305,21 +349,24 @@ namespace nearfield
       double images = 1;
       for (int a = 0; a < Dim; ++a)
       {
+        made.axis = a;
         int const k = cells_per_cutoff(options, a);
-        bool const wraps = grid.frame.periodic[a];
-        grid.farthest[a] = farthest_along(cutoff, grid.frame, points, a);
+        bool const wraps = frame.periodic[a];
+        grid.farthest[a] = farthest_along(cutoff, frame, points, a);
         grid.wraps[a] = wraps;
         double const least = grid.farthest[a] / k;
-        double const extent = wraps ? grid.frame.thickness[a] : points.upper[a] - points.lower[a];
-        if (!std::isfinite(extent))
-          throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
-                      " exceeds the largest double; use other units of length");
+        double const extent = wraps ? frame.thickness[a] : points.upper[a] - points.lower[a];
+        if (!(std::fabs(extent) < infinity))
+        {
+          made.problem = grid_problem::extent;
+          return made;
+        }
         double const fit = std::floor(extent / least);
         bool const fits = fit < max_cells_per_axis;
         double width = 0, reach = k;
         if (wraps)
         {
-          grid.lower[a] = grid.frame.is_aligned ? grid.frame.origin[a] : 0;
+          grid.lower[a] = frame.is_aligned ? frame.origin[a] : 0;
           grid.cells[a] = fits ? static_cast<std::uint32_t>(std::max(fit, 1.)) : max_cells_per_axis;
           width = extent / grid.cells[a];
           // one cell may be narrower than wanted, and a few ones much wider
@@ -327,10 +374,10 @@ namespace nearfield
           if (fit >= 1) reach = std::min<double>(reach, k);
           images *= 2 * std::floor((grid.cells[a] - 1 + reach) / grid.cells[a]) + 1;
           if (!(images <= max_images))
-            throw error(
-                "cell_list: the box is " + number_text(extent) + " thick along axis " +
-                std::to_string(a) + ", so that more than 65535 images are within the cutoff " +
-                number_text(cutoff) + "; give a smaller cutoff or several copies of the box");
+          {
+            made.problem = grid_problem::images;
+            return made;
+          }
         }
         else
         {
@@ -344,7 +391,37 @@ namespace nearfield
         grid.reach[a] = static_cast<int>(reach);
         grid.inverse_width[a] = 1 / width;
       }
-      return grid;
+      return made;
+    }
+
+    /// Throws nearfield::error if there is no grid; `function` starts the message.
+    template <class T, int Dim>
+    void check_grid(tried_grid<T, Dim> const& made, std::string const& function)
+    {
+      std::string const axis = std::to_string(made.axis);
+      if (made.problem == grid_problem::extent)
+        throw error(function + ": the extent of the points along axis " + axis +
+                    " exceeds the largest double; use other units of length");
+      if (made.problem == grid_problem::images)
+        throw error(function + ": the box is " + number_text(made.grid.frame.thickness[made.axis]) +
+                    " thick along axis " + axis +
+                    ", so that more than 65535 images are within the cutoff " +
+                    number_text(made.grid.cutoff) +
+                    "; give a smaller cutoff or several copies of the box");
+    }
+
+    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws
+    /// nearfield::error as check_cell_options() does, for points further apart than the largest double, and for a box
+    /// so thin that there are more than max_images images within the cutoff.
+    template <class T, int Dim>
+    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
+                                     cell_list_options<T, Dim> const& options,
+                                     cell_frame<Dim> const& frame)
+    {
+      check_cell_options(cutoff, options);
+      auto const made = try_cell_grid(points, cutoff, options, frame);
+      check_grid(made, "cell_list");
+      return made.grid;
     }
 
     /// In the frame that the options give.

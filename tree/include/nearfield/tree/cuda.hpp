@@ -49,6 +49,15 @@ namespace nearfield
     cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
+    /// Several systems in one list; what `of` has is in host memory. Their grids are made on the device: the list waits for
+    /// them once. Also throws nearfield::error, which names the system, for offsets that do not ascend, numbers of cutoffs
+    /// or boxes that do not fit, options with a box, and a system that needs more than max_cells_per_axis cells along an
+    /// axis, which a list of its own may hold.
+    cuda_cell_list(cuda_backend where, columns const& points, systems<Dim> const& of,
+                   std::type_identity_t<options_type> const& options = {});
+    /// Several systems of two sets.
+    cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
+                   systems<Dim> const& of, std::type_identity_t<options_type> const& options = {});
     /// The moved-from list may only be assigned to or destroyed.
     cuda_cell_list(cuda_cell_list&&) noexcept;
     /// Frees the old list; the moved-from list may only be assigned to or destroyed.
@@ -56,7 +65,7 @@ namespace nearfield
     ~cuda_cell_list();
 
     /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
-    /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
+    /// cutoff or the systems. If the points are refused, the list is unchanged. Memory comes from the pool
     /// (device_array.hpp), which holds that of the last build.
     void rebuild(columns const& points);
     /// One set, with another cutoff.
@@ -66,8 +75,15 @@ namespace nearfield
     /// Two sets, and another cutoff.
     void rebuild(columns const& queries, columns const& points, T cutoff);
 
-    /// The grid of the cells.
-    [[nodiscard]] detail::cell_grid<T, Dim> const& grid() const;
+    /// Several systems. Offsets and boxes that are those of the last build are not sent to the device again.
+    void rebuild(columns const& points, systems<Dim> const& of);
+    /// Several systems of two sets.
+    void rebuild(columns const& queries, columns const& points, systems<Dim> const& of);
+
+    /// The number of systems; 1 for a list that was not made of `systems`.
+    [[nodiscard]] std::size_t n_systems() const;
+    /// The grid of the cells of a system. In a list of several ones it waits for the device.
+    [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
     /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
     /// The number of sources, which are found.
@@ -97,6 +113,17 @@ namespace nearfield
   /// Two sets.
   template <detail::columns_view X, detail::columns_view Y>
   cuda_cell_list(cuda_backend, X const&, Y const&, detail::value_of<X>,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
+
+  /// Systems of one set.
+  template <detail::columns_view X>
+  cuda_cell_list(cuda_backend, X const&, systems<X::n_columns> const&,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
+  /// Systems of two sets.
+  template <detail::columns_view X, detail::columns_view Y>
+  cuda_cell_list(cuda_backend, X const&, Y const&, systems<X::n_columns> const&,
                  cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
       -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
 

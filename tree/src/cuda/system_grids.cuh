@@ -1,0 +1,122 @@
+#pragma once
+
+#include "device_images.cuh"
+#include "reduce.cuh"
+#include "systems.cuh"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/cell.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/tree/cell_grid.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+/// \file
+/// The grids of a batch, which the device makes: the same bits as those of the host for each system alone.
+
+namespace nearfield::detail
+{
+  /// What the host gives of a system; that of system n ends the last one.
+  template <class T>
+  struct system_start
+  {
+    T cutoff;
+    std::uint32_t first_target, first_source;
+  };
+
+  /// The systems of the points of a set.
+  struct systems_of_set
+  {
+    device_array<std::uint32_t> of_position; ///< system after system
+    // where points of systems are mixed; otherwise empty, and index and position of a point in one system are the same
+    device_array<std::uint32_t> of_point, order;
+
+    /// By index.
+    [[nodiscard]] std::uint32_t const* by_point() const
+    {
+      return order.size() > 0 ? of_point.data() : of_position.data();
+    }
+  };
+
+  /// Where systems begin, on the host as given and on the device.
+  template <class T>
+  struct system_parts
+  {
+    std::vector<index_type> offsets, query_offsets, order, query_order;
+    std::vector<double> cutoffs;
+    device_array<system_start<T>> starts;
+    std::array<systems_of_set, 2> sets;
+  };
+
+  /// The boxes of systems, one for all or one for each.
+  template <int Dim>
+  struct system_frames
+  {
+    std::vector<cell<Dim>> cells;
+    device_array<cell_frame<Dim>> frames;
+  };
+
+  /// The frame of each system.
+  template <int Dim>
+  struct frames_of_systems
+  {
+    cell_frame<Dim> const* frames;
+    bool is_one;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t system) const
+    {
+      return frames[is_one ? 0 : system];
+    }
+  };
+
+  /// What kernels tell the host of the grids. `done` comes last; it is 0 before.
+  struct system_mail
+  {
+    std::uint32_t done;
+    std::uint32_t bad;        ///< the first system with a problem; n if there is none
+    std::uint32_t is_outside; ///< whether a point of any is outside its box
+    std::uint32_t any_far;    ///< whether a point of any is many boxes away
+    std::uint32_t group;
+    std::uint64_t cells, images;
+    double wide_cells;   ///< `cells`, where it may need more bits
+    double most_counter; ///< the largest counter of an image, without its sign
+  };
+
+  /// The systems of a cell list. What the host gave is shared with the list before, if it is the same.
+  template <class T, int Dim>
+  struct device_systems
+  {
+    std::shared_ptr<system_parts<T> const> parts;
+    std::shared_ptr<system_frames<Dim> const> frames;
+    device_array<cell_grid<T, Dim>> grids;
+    device_array<device_system> systems;
+    device_array<device_system_cutoff<T>> cutoffs;
+    device_images<T, Dim> images;
+    std::array<points_in_box<T, Dim>, 2> in_box;
+    std::uint64_t cells = 0; ///< of all systems
+    std::uint32_t group = 1;
+
+    [[nodiscard]] bool any() const { return parts != nullptr; }
+    [[nodiscard]] std::size_t size() const { return parts->offsets.size() - 1; }
+    /// What they are made of.
+    [[nodiscard]] nearfield::systems<Dim> given() const
+    {
+      return {parts->offsets, parts->query_offsets, parts->cutoffs,
+              frames->cells,  parts->order,         parts->query_order};
+    }
+  };
+
+  /// Brings points into their boxes and makes the grids of systems, waiting once for the device. For one set, sources are
+  /// the targets. Throws nearfield::error naming the system.
+  template <class T, int Dim>
+  device_systems<T, Dim>
+  make_systems(device_systems<T, Dim> const& before, nearfield::systems<Dim> const& given,
+               cell_list_options<T, Dim> const& options, strided<T const, Dim> const& targets,
+               strided<T const, Dim> const& sources, bool one_set, system_mail& mail,
+               cuda_stream stream);
+}
