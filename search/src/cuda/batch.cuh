@@ -27,6 +27,7 @@ namespace nearfield::detail
     uint32_t index[32];
     candidate_chunk chunks[batch_chunks];
     source_segment segments[32];
+    uint32_t centre[4];
     uint32_t candidate_index[fills ? batch_candidates : 1];
     uint32_t words[keeps ? 32 * words_pitch : 1];
   };
@@ -61,7 +62,7 @@ namespace nearfield::detail
 
   /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
   /// of the lane's candidates.
-  template <search_stage Stage, bool Images, class T, int Dim>
+  template <search_stage Stage, search_space Space, class T, int Dim>
   __device__ __forceinline__ uint32_t test_batch(device_cell_view const& in,
                                                  pair_definition<T, Dim> const& pair,
                                                  search_item const& item,
@@ -70,7 +71,8 @@ namespace nearfield::detail
                                                  int lane)
   {
     int const n_words = (n_slots + 31) / 32;
-    float const ambiguous = in.geometry.ambiguous;
+    constexpr bool batch = Space == search_space::batch;
+    float const ambiguous = in.geometry_of<batch>(item.number).ambiguous;
     uint32_t found = 0;
     for (int first = 0; first < n_words; first += 4)
     {
@@ -88,8 +90,10 @@ namespace nearfield::detail
         any = test_words<1>(candidates, scratch.points, item.count, ambiguous, masks);
       if (__any_sync(all_lanes, any))
       {
+        pair_system<T, Dim> const system =
+            pair.template system<batch>(batch ? in.item_system[item.number] : 0);
         uint32_t shifts[4] = {0, 0, 0, 0}; // of the lane's candidates
-        if (Images)
+        if (Space != search_space::open)
 #pragma unroll 1
           for (int c = 0; c < n_chunks; ++c)
 #pragma unroll
@@ -99,7 +103,7 @@ namespace nearfield::detail
 #pragma unroll
         for (int q = 0; q < 4; ++q)
           if (q < n && (first + q) * 32 + lane < n_slots)
-            masks[q] = exact_word(pair, candidates[32 * q], shifts[q], scratch.points,
+            masks[q] = exact_word(pair, system, candidates[32 * q], shifts[q], scratch.points,
                                   scratch.index, item.count, ambiguous, masks[q]);
       }
 #pragma unroll
@@ -176,13 +180,14 @@ namespace nearfield::detail
     image_form const form = out.images.form();
     if (form != image_form::none)
     {
+      uint32_t const* const of_shifts = out.images.of_shifts_around(points.number);
       of_points[lane] = lane < points.count ? out.images.of_target(points.begin + lane) : 0;
       for (int c = 0; c < n_chunks; ++c)
       {
         candidate_chunk const chunk = scratch.chunks[c];
         if (chunk.has(lane))
-          of_candidates[chunk.slot(lane)] =
-              out.images.of_image(chunk.shift) + out.images.of_source(chunk.begin + lane);
+          of_candidates[chunk.slot(lane)] = image_output::of_image(of_shifts, chunk.shift) +
+                                            out.images.of_source(chunk.begin + lane);
       }
     }
     // pair t of the batch goes to place row_place + t of its row

@@ -64,12 +64,13 @@ namespace nearfield::detail
     image_counters<Dim> const* of_shifts;
     counters_of_points<Dim> of_targets, of_sources;
 
-    __device__ image_counters<Dim> image(std::uint32_t i, std::uint32_t j,
-                                         std::uint32_t shift) const
+    /// `first_image`: where the images of a system begin.
+    __device__ image_counters<Dim> image(std::uint32_t i, std::uint32_t j, std::uint32_t shift,
+                                         std::uint32_t first_image) const
     {
       image_counters<Dim> sum{}, of_point{};
       if (shift != 0)
-        for (int a = 0; a < Dim; ++a) sum[a] = of_shifts[shift][a];
+        for (int a = 0; a < Dim; ++a) sum[a] = of_shifts[first_image + shift][a];
       if (of_targets.any())
       {
         of_point = of_targets[i];
@@ -84,13 +85,15 @@ namespace nearfield::detail
     }
   };
 
-  template <class T, int Dim>
+  /// Of a batch, system_of_target is the system of each target.
+  template <class T, int Dim, bool Batch>
   __global__ void geometry_kernel(__grid_constant__ pair_definition<T, Dim> const pair,
                                   __grid_constant__ image_parts<Dim> const images,
-                                  pair_columns const of, std::uint64_t n,
+                                  std::uint32_t const* system_of_target, pair_columns const of,
+                                  std::uint64_t n,
                                   __grid_constant__ geometry_columns<T, Dim> const to)
   {
-    bool const reads_i = to.r2 || to.displacements[0] || images.of_targets.any(),
+    bool const reads_i = Batch || to.r2 || to.displacements[0] || images.of_targets.any(),
                reads_j = to.r2 || to.displacements[0] || images.of_sources.any();
     std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
     for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
@@ -98,13 +101,16 @@ namespace nearfield::detail
     {
       std::uint32_t const i = reads_i ? of.i[p] : 0, j = reads_j ? of.j[p] : 0,
                           shift = of.images.shift ? of.images.shift[p] : 0;
-      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(i, j, shift));
+      std::uint32_t const s = Batch ? system_of_target[i] : 0;
+      pair_system<T, Dim> const system = pair.template system<Batch>(s);
+      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(system, i, j, shift));
       if (to.displacements[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
-          __stcs(to.displacements[a] + p, pair.difference(a, i, j, shift) + T(0));
+          __stcs(to.displacements[a] + p, pair.difference(system, a, i, j, shift) + T(0));
       if (!to.images[0] && !to.packed) continue;
-      image_counters<Dim> const image = images.image(i, j, shift);
+      image_counters<Dim> const image =
+          images.image(i, j, shift, Batch ? pair.systems[s].first_image : 0);
       if (to.images[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, image[a]);
@@ -178,6 +184,8 @@ namespace nearfield::detail
       out.packed = result.packed_images.data();
       for (int a = 0; a < Dim; ++a) out.counters[a] = result.images[a].data();
       out.of_shifts = cells.images().packed();
+      out.item_system = cells.targets().item_system.data();
+      out.systems = cells.systems_on_device().systems.data();
       out.of_targets = words(of_targets_, cells.target_images(), cells.targets(), stream);
       out.of_sources = cells.one_set()
                            ? out.of_targets
@@ -236,14 +244,23 @@ namespace nearfield::detail
     columns.too_large = too_large.data();
     unsigned const blocks =
         static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-    geometry_kernel<T, Dim>
-        <<<blocks, block_threads, 0, stream>>>(definition_of(cells), images, of, n, columns);
+    auto const kernel =
+        cells.is_batch() ? &geometry_kernel<T, Dim, true> : &geometry_kernel<T, Dim, false>;
+    kernel<<<blocks, block_threads, 0, stream>>>(definition_of(cells), images,
+                                                 cells.system_of_target(), of, n, columns);
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
     std::uint32_t is_too_large = 0;
     if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
     if (is_too_large != 0)
       throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
                   "hold -512 to 511; ask for image_columns::counters");
+  }
+
+  template <class T, int Dim>
+  shift_numbers numbers_of_shifts(cells_on_gpu<T, Dim> const& cells)
+  {
+    return {cells.images().size(), cells.systems_on_device().systems.data(),
+            cells.system_of_target()};
   }
 
   template <class T, int Dim>
@@ -319,8 +336,8 @@ namespace nearfield::detail
       masks.heads = {};
       masks.masks = {};
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half, cells.images().size(),
-                    stream);
+      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half,
+                    numbers_of_shifts(cells), stream);
       sort_keys(keys, images.shifts);
       columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
@@ -379,7 +396,8 @@ namespace nearfield::detail
 
     // images alone need no i, if all points were inside the box
     device_array<std::uint32_t> i;
-    if (what.sorted || what.distances || what.displacements || cells.target_images().any())
+    if (what.sorted || what.distances || what.displacements || cells.target_images().any() ||
+        cells.is_batch())
     {
       i = device_array<std::uint32_t>(n_pairs, stream, "radius_search: rows");
       columns.i = i.data();
@@ -388,7 +406,7 @@ namespace nearfield::detail
     if (what.sorted)
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, false, cells.images().size(), stream);
+      keys_of_pairs(columns, keys.data(), n_pairs, false, numbers_of_shifts(cells), stream);
       sort_keys(keys, images.shifts);
       columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), nullptr, columns.j, n_pairs, stream);

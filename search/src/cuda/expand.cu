@@ -46,12 +46,14 @@ namespace nearfield::detail
     template <bool Images>
     __device__ __forceinline__ void
     read_candidates(uint32_t const* batch, int n_chunks, uint32_t const* source_order,
-                    image_output const& images, pair_end<Images>* to, int lane)
+                    image_output const& images, uint32_t const* of_shifts, pair_end<Images>* to,
+                    int lane)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
-      uint32_t const my_image =
-          Images && lane < n_chunks ? images.of_image(batch[2 * n_chunks + lane]) : 0;
+      uint32_t const my_image = Images && lane < n_chunks
+                                    ? image_output::of_image(of_shifts, batch[2 * n_chunks + lane])
+                                    : 0;
       uint32_t const before = sum_before(__popc(mine.y), lane);
 #pragma unroll 4
       for (int c = 0; c < n_chunks; ++c)
@@ -144,7 +146,9 @@ namespace nearfield::detail
         uint32_t const position = head.begin + lane;
         if (lane < n_points)
           read_point(target_order[position], position, out.images, scratch.points[lane]);
-        read_candidates(item_masks, n_chunks, source_order, out.images, scratch.candidates, lane);
+        read_candidates(item_masks, n_chunks, source_order, out.images,
+                        images ? out.images.of_shifts_around(item) : nullptr, scratch.candidates,
+                        lane);
         __syncwarp();
         word_divider const row_of(n_words);
         // staged pairs [skip, filled) belong at `at` + ...
@@ -208,6 +212,7 @@ namespace nearfield::detail
         bool const is_row = lane < n_points;
         uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
         if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+        uint32_t const* const of_shifts = images ? out.images.of_shifts_around(item) : nullptr;
         uint64_t row_at = 0; // where the lane's row goes on
         if (in.row_offsets)
           row_at = is_row ? in.row_offsets[index] : 0;
@@ -220,7 +225,8 @@ namespace nearfield::detail
           uint32_t const* const batch = in.masks + head.first;
           for (int f = lane; f < n; f += 32)
             scratch.words[f] = batch[chunk_words(images) * n_chunks + f];
-          read_candidates(batch, n_chunks, source_order, out.images, scratch.candidates, lane);
+          read_candidates(batch, n_chunks, source_order, out.images, of_shifts, scratch.candidates,
+                          lane);
           __syncwarp();
           uint32_t found = 0;
           for (int w = 0; w < n_words && is_row; ++w)
@@ -268,7 +274,8 @@ namespace nearfield::detail
     }
 
     __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
-                                bool smaller_first, unsigned short* shifts, int n_shifts)
+                                bool smaller_first, unsigned short* shifts,
+                                shift_numbers const numbers)
     {
       for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
            p += gridDim.x * uint64_t(simple_threads))
@@ -277,7 +284,7 @@ namespace nearfield::detail
         bool const swap = smaller_first && b < a;
         keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
         if (swap && shifts && shifts[p] != 0) // the opposite one
-          shifts[p] = static_cast<unsigned short>(n_shifts - shifts[p]);
+          shifts[p] = static_cast<unsigned short>(numbers.of(a) - shifts[p]);
       }
     }
 
@@ -331,10 +338,10 @@ namespace nearfield::detail
   }
 
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_shifts, cuda_stream stream)
+                     bool smaller_first, shift_numbers const& numbers, cuda_stream stream)
   {
     keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
-        pairs.i, pairs.j, keys, n, smaller_first, pairs.images.shift, n_shifts);
+        pairs.i, pairs.j, keys, n, smaller_first, pairs.images.shift, numbers);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 

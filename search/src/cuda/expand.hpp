@@ -40,10 +40,23 @@ namespace nearfield::detail
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
 
+  /// How many images there are, for all pairs or, in a batch, for those of a target.
+  struct shift_numbers
+  {
+    int one;
+    device_system const* systems;
+    std::uint32_t const* system_of_target;
+
+    __device__ int of(std::uint32_t i) const
+    {
+      return systems ? systems[system_of_target[i]].geometry.n_images : one;
+    }
+  };
+
   /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The number of the image of a pair
   /// whose indices are swapped becomes the opposite one.
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_shifts, cuda_stream stream);
+                     bool smaller_first, shift_numbers const& numbers, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
                      cuda_stream stream);
 

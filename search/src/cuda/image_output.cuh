@@ -1,6 +1,7 @@
 #pragma once
 
 #include "packed_images.cuh"
+#include "systems.cuh"
 
 #include <cstdint>
 #include <type_traits>
@@ -30,6 +31,9 @@ namespace nearfield::detail
     std::uint32_t const* of_shifts = nullptr;
     std::uint32_t const* of_targets = nullptr;
     std::uint32_t const* of_sources = nullptr;
+    // of a batch, by item
+    std::uint32_t const* item_system = nullptr;
+    device_system const* systems = nullptr;
 
     [[nodiscard]] __host__ __device__ image_form form() const
     {
@@ -39,8 +43,14 @@ namespace nearfield::detail
                            : image_form::none;
     }
 
+    /// `of_shifts` of the system of an item.
+    __device__ std::uint32_t const* of_shifts_around(std::uint32_t item) const
+    {
+      return systems && of_shifts ? of_shifts + systems[item_system[item]].first_image : of_shifts;
+    }
+
     // the parts of a word
-    __device__ std::uint32_t of_image(std::uint32_t number) const
+    __device__ static std::uint32_t of_image(std::uint32_t const* of_shifts, std::uint32_t number)
     {
       return of_shifts ? __ldg(of_shifts + number) : number;
     }

@@ -20,7 +20,7 @@ namespace nearfield::detail
     return out.row_offsets ? out.row_offsets[points.index] : uint64_t(points.index) * out.width;
   }
 
-  template <class T, int Dim, search_stage Stage, bool Images>
+  template <class T, int Dim, search_stage Stage, search_space Space>
   __global__ void __launch_bounds__(search_threads, search_blocks)
       search_kernel(__grid_constant__ device_cell_view const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
@@ -28,6 +28,7 @@ namespace nearfield::detail
   {
     __shared__ warp_scratch<Stage> scratch_of_warp[search_warps];
     warp_scratch<Stage>& scratch = scratch_of_warp[threadIdx.x / 32];
+    constexpr bool batch = Space == search_space::batch;
     int const lane = threadIdx.x % 32;
     bool const by_row = out.row_of_index || out.row_of_position || out.item_pairs;
     uint64_t pairs_of_warp = 0;
@@ -42,7 +43,7 @@ namespace nearfield::detail
     {
       if (lane == 0) next = gridDim.x * search_warps + atomicAdd(taken, 1u); // while it is searched
       uint32_t const item = out.only_items ? out.only_items[k] : k;
-      search_item const points(in, item, lane);
+      search_item const points(in, in.geometry_of<batch>(item), item, scratch.centre, lane);
       scratch.index[lane] = points.index;
       scratch.points[lane] = make_float4(-points.x[0], -points.x[1], -points.x[2],
                                          half_square(points.x[0], points.x[1], points.x[2]) - 0.5f);
@@ -57,8 +58,8 @@ namespace nearfield::detail
       {
         int n_slots = 0, n_chunks = 0;
         own_slots own;
-        done = gather_candidates<Images>(in, points, item, walk, scratch.candidates, scratch.chunks,
-                                         n_slots, n_chunks, own, lane);
+        done = gather_candidates<Space>(in, points, walk, scratch.candidates, scratch.chunks,
+                                        n_slots, n_chunks, own, lane);
         // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
@@ -68,8 +69,8 @@ namespace nearfield::detail
           for (int s = lane; s < n_slots; s += 32)
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
-        uint32_t const found = test_batch<Stage, Images>(in, pair, points, scratch, n_slots,
-                                                         n_chunks, own, by_row, lane);
+        uint32_t const found = test_batch<Stage, Space>(in, pair, points, scratch, n_slots,
+                                                        n_chunks, own, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {
@@ -90,7 +91,8 @@ namespace nearfield::detail
         pairs_of_warp += row_pairs;
         continue;
       }
-      if (lane < points.count && out.row_of_index) out.row_of_index[points.index] = row_pairs;
+      if (lane < points.count && out.row_of_index)
+        out.row_of_index[scratch.index[lane]] = row_pairs;
       if constexpr (Stage == search_stage::fill)
       {
         if (out.row_of_index && lane < points.count && row_pairs > out.width)

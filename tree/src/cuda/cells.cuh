@@ -61,6 +61,11 @@ namespace nearfield::detail
     [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
     /// None if this is no batch.
     [[nodiscard]] device_systems<T, Dim> const& systems_on_device() const { return systems_; }
+    /// The system of each target of a batch, by index; otherwise null.
+    [[nodiscard]] std::uint32_t const* system_of_target() const
+    {
+      return systems_.any() ? systems_of(targets_).by_point() : nullptr;
+    }
     [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box_[0].counters(); }
     [[nodiscard]] counters_of_points<Dim> source_images() const
     {

@@ -343,7 +343,7 @@ namespace nearfield::detail
           cell_geometry& g = systems[s].geometry;
           g.set_group(of_all);
           own_cells = g.total_cells();
-          own_images = g.n_images > 1 ? g.n_images : 0;
+          own_images = g.n_images;
           atomicAdd(&wide_cells, static_cast<double>(own_cells));
         }
         unsigned long long cells_before, images_before, sum;
@@ -383,7 +383,7 @@ namespace nearfield::detail
     {
       std::uint32_t const k = thread_index();
       if (k >= n) return;
-      // systems without images begin where the next one does
+      // systems without points begin where the next one does
       std::uint32_t const of =
           count_before(n_systems, [&](std::uint32_t s) { return systems[s].first_image <= k; }) - 1;
       cell_frame<Dim> const& frame = grids[of].frame;
