@@ -24,7 +24,7 @@ namespace nearfield::detail
   {
     bounds_of_sets<Dim> bounds;
     system_mail systems;
-    std::uint32_t has_left;
+    std::uint32_t moves; ///< as tell_moves() says
     std::uint32_t crowded;
     /// the number plus 1
     std::uint32_t items;
@@ -72,6 +72,11 @@ namespace nearfield::detail
     [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
     /// None if this is no batch.
     [[nodiscard]] device_systems<T, Dim> const& systems_on_device() const { return systems_; }
+    /// The system of each target of a batch, by index; otherwise null.
+    [[nodiscard]] std::uint32_t const* system_of_target() const
+    {
+      return systems_.any() ? systems_of(targets_).by_point() : nullptr;
+    }
     [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box(0).counters(); }
     [[nodiscard]] counters_of_points<Dim> source_images() const
     {
@@ -179,10 +184,9 @@ namespace nearfield::detail
     std::array<points_in_box<T, Dim>, 2> then_;
     std::vector<cell<Dim>>
         cells_now_; ///< if others were given than those of the options or the systems
-    device_array<std::uint32_t>
-        has_left_;                   ///< whether a point has moved further than the skin allows
-    std::uint64_t n_cells_ = 0;      ///< of all systems
-    device_systems<T, Dim> systems_; ///< of a batch
+    device_array<found_moves> found_moves_;
+    std::uint64_t n_cells_ = 0;            ///< of all systems
+    device_systems<T, Dim> systems_;       ///< of a batch
     std::vector<cell_grid<T, Dim>> grids_; ///< theirs, once somebody has asked for one
     sorted_points targets_, sources_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};

@@ -2,6 +2,7 @@
 
 #include "../images.hpp"
 #include "geometry.hpp"
+#include "packed_images.cuh"
 
 #include <nearfield/cuda/device_array.hpp>
 
@@ -45,7 +46,8 @@ namespace nearfield::detail
     /// Tables of n images, to be filled by a kernel, whose counters are at most `most`.
     device_images(std::size_t n, std::int32_t most, cuda_stream stream)
         : moves_(n, stream, "cuda_cell_list: images"), shifts_(n, stream, "cuda_cell_list: images"),
-          counters_(n, stream, "cuda_cell_list: images"), most_(most)
+          counters_(n, stream, "cuda_cell_list: images"),
+          packed_(n, stream, "cuda_cell_list: images"), most_(most)
     {}
 
     /// Makes the tables of a box. Tables of the same box, images and unit are kept.
@@ -62,9 +64,11 @@ namespace nearfield::detail
         make_images(frame, numbers, shifts, images);
         std::vector<image_move> moves(shifts.size());
         std::vector<std::array<T, Dim>> rounded(shifts.size());
+        std::vector<std::uint32_t> packed(shifts.size());
         for (std::size_t s = 0; s < shifts.size(); ++s)
         {
           moves[s] = move_of<Dim>(images[s], shifts[s], units_per_length);
+          packed[s] = packed_word(images[s]);
           for (int a = 0; a < Dim; ++a) rounded[s][a] = static_cast<T>(shifts[s][a]);
         }
         most_ = static_cast<std::int32_t>(most_counter(frame, numbers));
@@ -73,6 +77,7 @@ namespace nearfield::detail
             device_array<std::array<T, Dim>>(std::span<std::array<T, Dim> const>(rounded), stream);
         counters_ =
             device_array<image_counters<Dim>>(std::span<image_counters<Dim> const>(images), stream);
+        packed_ = device_array<std::uint32_t>(std::span<std::uint32_t const>(packed), stream);
       }
       made_of_ = wanted;
     }
@@ -85,7 +90,10 @@ namespace nearfield::detail
     [[nodiscard]] std::array<T, Dim>* shifts() { return shifts_.data(); }
     [[nodiscard]] image_counters<Dim> const* counters() const { return counters_.data(); }
     [[nodiscard]] image_counters<Dim>* counters() { return counters_.data(); }
-    /// The largest of these, without its sign.
+    /// packed_word() of these.
+    [[nodiscard]] std::uint32_t const* packed() const { return packed_.data(); }
+    [[nodiscard]] std::uint32_t* packed() { return packed_.data(); }
+    /// The largest of the counters, without its sign.
     [[nodiscard]] std::int32_t most() const { return most_; }
 
   private:
@@ -102,6 +110,7 @@ namespace nearfield::detail
     device_array<image_move> moves_;
     device_array<std::array<T, Dim>> shifts_;
     device_array<image_counters<Dim>> counters_;
+    device_array<std::uint32_t> packed_;
     std::int32_t most_ = 0;
   };
 }

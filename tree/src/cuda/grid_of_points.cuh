@@ -73,8 +73,9 @@ namespace nearfield::detail
         if (!moved[s]) continue;
         try
         {
-          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
-                                            &bounds_.data()[s].bad, stream_);
+          result.in_box[s] =
+              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
         }
         catch (...)
         {
@@ -89,8 +90,11 @@ namespace nearfield::detail
         end_stage("reduce", stream_);
         wait(found, frame, moved);
         for (int s = 0; s < 2; ++s)
+        {
           if (moved[s] && found[s].bad != 0)
             complain_of_image(point(s, n_sets, s == 0 ? targets : sources, ~found[s].bad));
+          result.in_box[s].are_near = !moved[s] || found[s].any_far == 0;
+        }
       }
 
       set_bounds bounds;
@@ -125,8 +129,9 @@ namespace nearfield::detail
       result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
       for (int s = 0; s < 2; ++s) // to be followed
         if (options_.skin > 0 && wanted[s] && !moved[s])
-          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
-                                            &bounds_.data()[s].bad, stream_);
+          result.in_box[s] =
+              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
       return result;
     }
 

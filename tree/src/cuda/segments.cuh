@@ -94,16 +94,18 @@ namespace nearfield::detail
   }
 
   /// Positions [begin, end) of consecutive cells of a row, met in the image of this shift. One per lane.
-  struct source_segment
+  struct __align__(16) source_segment
   {
     uint32_t begin = 0, end = 0;
     uint32_t shift = 0;
   };
 
-  /// The segments of an item, 32 at a time.
+  /// The segments of an item, 32 at a time, in shared memory: registers are few.
   class segment_walk
   {
   public:
+    __device__ explicit segment_walk(source_segment* shared) : segments_(shared) {}
+
     /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps; in a batch it may.
     template <bool Images, bool Batch = false>
     __device__ bool advance(device_cell_view const& in, uint32_t item, uint32_t item_begin,
@@ -113,29 +115,24 @@ namespace nearfield::detail
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
       int const total = Images ? rows * static_cast<int>(g.parts) : rows;
       if (next_ >= total) return false;
-      mine_ =
-          next_ + lane < total ? segment<Images, Batch>(in, item, next_ + lane) : source_segment{};
+      source_segment mine;
+      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane);
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
-      if (in.half)
-        mine_.begin = max(mine_.begin, item_begin + (!Images || mine_.shift == 0 ? 1 : 0));
-      pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
+      if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
+      pending_ = __ballot_sync(all_lanes, mine.begin < mine.end);
+      segments_[lane] = mine;
+      __syncwarp();
       return true;
     }
 
     [[nodiscard]] __device__ bool has_pending() const { return pending_ != 0; }
-    template <bool Images>
-    [[nodiscard]] __device__ source_segment first() const
-    {
-      int const from = __ffs(pending_) - 1;
-      return {__shfl_sync(all_lanes, mine_.begin, from), __shfl_sync(all_lanes, mine_.end, from),
-              Images ? __shfl_sync(all_lanes, mine_.shift, from) : 0};
-    }
+    [[nodiscard]] __device__ source_segment first() const { return segments_[__ffs(pending_) - 1]; }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
     /// Keeps the first segment from `begin` on.
     __device__ void keep_from(uint32_t begin, int lane)
     {
-      if (lane == __ffs(pending_) - 1) mine_.begin = begin;
+      if (lane == 0) segments_[__ffs(pending_) - 1].begin = begin;
     }
 
   private:
@@ -207,6 +204,6 @@ namespace nearfield::detail
 
     int next_ = 0;
     uint32_t pending_ = 0;
-    source_segment mine_;
+    source_segment* segments_;
   };
 }

@@ -66,12 +66,12 @@ namespace nearfield::detail
   };
 
   /// A point x was at u = x - w vectors when cells were made. Now it is at x - (w + k) vectors, where k is 0 or, if that is
-  /// too far from u, the nearest image by the frame of that time. *has_left becomes 1 if a point has moved too far.
+  /// too far from u, the nearest image by the frame of that time.
   template <class T, int Dim, class Moves>
   __global__ void
   follow_points(device_points<T, Dim> const points, device_points<T, Dim> const where_then,
                 counters_of_points<Dim> const images, __grid_constant__ Moves const moves,
-                __grid_constant__ followed_points<T, Dim> const to, std::uint32_t* has_left)
+                __grid_constant__ followed_points<T, Dim> const to, found_moves* found)
   {
     using row = std::array<double, Dim>;
     std::uint32_t const i = thread_index();
@@ -120,7 +120,7 @@ namespace nearfield::detail
       bool fits = square <= most2;
 #pragma unroll
       for (int a = 0; a < Dim; ++a) fits &= fabs(image[a]) <= then.max_image;
-      if (!fits) *has_left = 1;
+      if (!fits) found->has_left = 1;
     }
     if (!to.images) return;
     image_counters<Dim> counted{};
@@ -131,13 +131,15 @@ namespace nearfield::detail
       counted[a] = static_cast<std::int32_t>(image[a]);
     }
     to.images[i] = counted;
-    to.packed[i] = counters_of_points<Dim>::pack(counted);
+    using counters_of = counters_of_points<Dim>;
+    to.packed[i] = fits_word(counted) ? packed_word(counted) : counters_of::none;
+    if (!counters_of::is_near(counted)) found->any_far = 1;
   }
 
-  /// Tells the host: *word becomes 1 + *flag.
-  static __global__ void tell_flag(std::uint32_t const* flag, std::uint32_t volatile* word)
+  /// Tells the host: *word becomes 1 + has_left + 2 any_far.
+  static __global__ void tell_moves(found_moves const* found, std::uint32_t volatile* word)
   {
-    *word = 1 + *flag;
+    *word = 1 + found->has_left + 2 * found->any_far;
   }
 
   template <class T, int Dim>
@@ -197,7 +199,7 @@ namespace nearfield::detail
     }
     follow_points<T, Dim><<<blocks_for(x.size(), block_threads), block_threads, 0, stream_>>>(
         device_points<T, Dim>(x), device_points<T, Dim>(then_[set].or_else(x)),
-        then_[set].counters(), moves, to, has_left_.data());
+        then_[set].counters(), moves, to, found_moves_.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: follow_points");
   }
 
@@ -207,9 +209,9 @@ namespace nearfield::detail
   {
     check_columns<T, Dim>("points", sources);
     check_columns<T, Dim>("queries", targets);
-    if (has_left_.size() == 0)
-      has_left_ = device_array<std::uint32_t>(1, stream_, "cuda_cell_list: skin");
-    device_clear(has_left_.data(), sizeof(std::uint32_t), stream_);
+    if (found_moves_.size() == 0)
+      found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
+    device_clear(found_moves_.data(), sizeof(found_moves), stream_);
     std::array<columns, 2> const sets{targets, one_set_ ? columns() : sources};
     double const skin = total_skin(grid_of_.options());
     followed found;
@@ -268,11 +270,11 @@ namespace nearfield::detail
       follow(targets, sources, cells, false);
     else
     {
-      has_left_ = device_array<std::uint32_t>(1, stream_, "cuda_cell_list: skin");
-      check_cuda(cudaMemsetAsync(has_left_.data(), 1, sizeof(std::uint32_t), stream_),
+      found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
+      check_cuda(cudaMemsetAsync(found_moves_.data(), 1, sizeof(found_moves), stream_),
                  "cudaMemsetAsync");
     }
-    return has_left_.data();
+    return &found_moves_.data()->has_left;
   }
 
   template <class T, int Dim>
@@ -283,16 +285,18 @@ namespace nearfield::detail
     {
       followed found = follow(targets, sources, cells, true);
       end_stage("follow", stream_);
-      bool has_left = false;
+      bool has_left = false, are_near = false;
       if (is_checked)
       {
-        std::uint32_t volatile& word = mail_->has_left;
+        std::uint32_t volatile& word = mail_->moves;
         word = 0;
-        tell_flag<<<1, 1, 0, stream_>>>(has_left_.data(), &word);
-        check_cuda(cudaGetLastError(), "cuda_cell_list: tell_flag");
+        tell_moves<<<1, 1, 0, stream_>>>(found_moves_.data(), &word);
+        check_cuda(cudaGetLastError(), "cuda_cell_list: tell_moves");
         wait_for_word(word, stream_, "cuda_cell_list: follow_points");
-        has_left = word > 1;
+        has_left = (word - 1) % 2 != 0;
+        are_near = word <= 2;
       }
+      for (auto& points : found.points) points.are_near = are_near;
       if (!has_left)
       {
         take(std::move(found), targets, sources, cells);

@@ -38,6 +38,7 @@ namespace nearfield::detail
       /// of each set, 2^32 - 1 - i for the first point i that is not finite, or too far away to count its images
       std::uint32_t not_finite[2], too_far[2];
       std::uint32_t is_outside;
+      std::uint32_t any_far; ///< some point is many boxes away (counters_of_points)
     };
 
     /// What a kernel finds wrong with a system.
@@ -54,7 +55,7 @@ namespace nearfield::detail
       system_problem problem;
       grid_problem of_grid;
       std::uint8_t axis;
-      bool is_empty, is_outside;
+      bool is_empty, is_outside, any_far;
       double most_counter;
     };
 
@@ -81,7 +82,7 @@ namespace nearfield::detail
     struct lane_bounds
     {
       double low[2 * Dim], high[2 * Dim]; // coordinates, then along normals
-      std::uint32_t not_finite = 0, too_far = 0, is_outside = 0;
+      std::uint32_t not_finite = 0, too_far = 0, is_outside = 0, any_far = 0;
 
       __device__ lane_bounds()
       {
@@ -122,6 +123,7 @@ namespace nearfield::detail
           is_outside = 1;
           reduced_point<T, Dim> const point = frame.reduce(x);
           if (!point.fits) too_far = max(too_far, ~i);
+          if (!counters_of_points<Dim>::is_near(point.image)) any_far = 1;
 #pragma unroll
           for (int a = 0; a < Dim; ++a) wide[a] = static_cast<double>(point.at[a]);
         }
@@ -147,6 +149,7 @@ namespace nearfield::detail
         not_finite = __reduce_max_sync(all_lanes, not_finite);
         too_far = __reduce_max_sync(all_lanes, too_far);
         is_outside = __reduce_max_sync(all_lanes, is_outside);
+        any_far = __reduce_max_sync(all_lanes, any_far);
         if (lane != 0) return;
 #pragma unroll
         for (int a = 0; a < Dim; ++a)
@@ -165,6 +168,7 @@ namespace nearfield::detail
         if (not_finite != 0) atomicMax(&to.not_finite[set], not_finite);
         if (too_far != 0) atomicMax(&to.too_far[set], too_far);
         if (is_outside != 0) to.is_outside = 1;
+        if (any_far != 0) to.any_far = 1;
       }
     };
 
@@ -255,6 +259,7 @@ namespace nearfield::detail
       verdict.is_empty =
           begin.first_target == end.first_target && begin.first_source == end.first_source;
       verdict.is_outside = of.is_outside != 0;
+      verdict.any_far = of.any_far != 0;
       if ((of.not_finite[0] | of.not_finite[1] | of.too_far[0] | of.too_far[1]) != 0)
       {
         verdict.problem = system_problem::points;
@@ -301,7 +306,7 @@ namespace nearfield::detail
     {
       using scan = cub::BlockScan<unsigned long long, place_threads>;
       __shared__ typename scan::TempStorage scratch;
-      __shared__ std::uint32_t group, bad, is_outside;
+      __shared__ std::uint32_t group, bad, is_outside, any_far;
       __shared__ unsigned long long most; // of a number that is not negative, the bits are in order
       __shared__ double wide_cells;
       if (threadIdx.x == 0)
@@ -309,6 +314,7 @@ namespace nearfield::detail
         group = ~0u;
         bad = n;
         is_outside = 0;
+        any_far = 0;
         most = 0;
         wide_cells = 0;
       }
@@ -321,6 +327,7 @@ namespace nearfield::detail
         else if (!verdict.is_empty)
           atomicMin(&group, systems[s].geometry.group);
         if (verdict.is_outside) is_outside = 1;
+        if (verdict.any_far) any_far = 1;
         atomicMax(&most,
                   static_cast<unsigned long long>(__double_as_longlong(verdict.most_counter)));
       }
@@ -336,7 +343,7 @@ namespace nearfield::detail
           cell_geometry& g = systems[s].geometry;
           g.set_group(of_all);
           own_cells = g.total_cells();
-          own_images = g.n_images > 1 ? g.n_images : 0;
+          own_images = g.n_images;
           atomicAdd(&wide_cells, static_cast<double>(own_cells));
         }
         unsigned long long cells_before, images_before, sum;
@@ -357,6 +364,7 @@ namespace nearfield::detail
       auto* const to = static_cast<system_mail volatile*>(mail);
       to->bad = bad;
       to->is_outside = is_outside;
+      to->any_far = any_far;
       to->group = of_all;
       to->cells = cells;
       to->images = images;
@@ -371,11 +379,11 @@ namespace nearfield::detail
     __global__ void make_tables(frames_of_systems<Dim> const frames, device_system const* systems,
                                 cell_grid<T, Dim> const* grids, std::uint32_t n_systems,
                                 std::uint32_t n, image_move* moves, std::array<T, Dim>* shifts,
-                                image_counters<Dim>* counters)
+                                image_counters<Dim>* counters, std::uint32_t* packed)
     {
       std::uint32_t const k = thread_index();
       if (k >= n) return;
-      // systems without images begin where the next one does
+      // systems without points begin where the next one does
       std::uint32_t const of =
           count_before(n_systems, [&](std::uint32_t s) { return systems[s].first_image <= k; }) - 1;
       cell_frame<Dim> const& frame = frames(of);
@@ -383,6 +391,7 @@ namespace nearfield::detail
                                   static_cast<std::uint16_t>(k - systems[of].first_image));
       auto const shift = frame.shift(image);
       counters[k] = image;
+      packed[k] = packed_word(image);
       moves[k] = move_of<Dim>(image, shift, systems[of].geometry.units_per_length);
 #pragma unroll
       for (int a = 0; a < Dim; ++a) shifts[k][a] = static_cast<T>(shift[a]);
@@ -611,11 +620,14 @@ namespace nearfield::detail
       fill_tables(made, frames, made.images, stream);
     }
     for (int set = 0; set < 2; ++set)
-      if ((mail.is_outside != 0 || options.skin > 0) && sets[set].size() > 0)
-        made.in_box[set] =
-            bring_into_box(device_points<T, Dim>(sets[set]),
-                           frames_of_points<Dim>{frames, made.parts->sets[set].by_point()},
-                           &bounds.data()->too_far[set], stream);
+    {
+      if ((mail.is_outside == 0 && options.skin == 0) || sets[set].size() == 0) continue;
+      made.in_box[set] =
+          bring_into_box(device_points<T, Dim>(sets[set]),
+                         frames_of_points<Dim>{frames, made.parts->sets[set].by_point()},
+                         &bounds.data()->too_far[set], &bounds.data()->any_far, stream);
+      made.in_box[set].are_near = mail.any_far == 0;
+    }
     return made;
   }
 
@@ -627,7 +639,7 @@ namespace nearfield::detail
     if (n == 0) return;
     make_tables<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         frames, of.systems.data(), of.grids.data(), static_cast<std::uint32_t>(of.size()), n,
-        images.moves(), images.shifts(), images.counters());
+        images.moves(), images.shifts(), images.counters(), images.packed());
     check_cuda(cudaGetLastError(), "cuda_cell_list: make_tables");
   }
 

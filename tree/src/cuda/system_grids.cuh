@@ -89,6 +89,7 @@ namespace nearfield::detail
     std::uint32_t done;
     std::uint32_t bad;        ///< the first system with a problem; n if there is none
     std::uint32_t is_outside; ///< whether a point of any is outside its box
+    std::uint32_t any_far;    ///< whether a point of any is many boxes away
     std::uint32_t group;
     std::uint64_t cells, images;
     double wide_cells;   ///< `cells`, where it may need more bits

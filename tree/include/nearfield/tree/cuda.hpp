@@ -113,8 +113,8 @@ namespace nearfield
     bool update(columns const& points, boxes_now of = {});
     /// Two sets.
     bool update(columns const& queries, columns const& points, boxes_now of = {});
-    /// update() for who has asked needs_rebuild(): it waits for nothing, and if points have moved too far, searches miss
-    /// pairs. A list without a skin is rebuilt.
+    /// update() for who has asked needs_rebuild(): it waits for nothing, unless boxes have changed, and if points have
+    /// moved too far, searches miss pairs. A list without a skin is rebuilt.
     void update_unchecked(columns const& points, boxes_now of = {});
     /// Two sets.
     void update_unchecked(columns const& queries, columns const& points, boxes_now of = {});
