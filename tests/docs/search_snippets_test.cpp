@@ -6,6 +6,7 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
+#include <nearfield/search/systems.hpp>
 
 #include <gtest/gtest.h>
 
@@ -74,5 +75,23 @@ namespace
     EXPECT_EQ(pairs.size(), found);
     EXPECT_EQ(list.columns.size(), 2 * found);
     EXPECT_NEAR(sum, expected, 1e-9 * expected);
+  }
+
+  TEST(docs, batches)
+  {
+    std::vector<double> const bx = {0, 0.8, 0, 0.5, 0}, by = {0, 0, 0, 0, 0.7}, bz(5, 0);
+    // clang-format off
+    // [batch]
+    std::vector<int> const batch = {0, 0, 1, 1, 1};                // the system of each point, in any order
+    std::vector<double> const cutoffs = {0.9, 0.6};
+    auto const by_system = nf::systems_of(batch);
+    nf::systems<3> const both{.offsets = by_system.offsets, .cutoffs = cutoffs, .order = by_system.order};
+    nf::cell_list const cells_of_batch{nf::soa{bx, by, bz}, both};           // .cells: boxes
+    nf::coo const pairs_of_batch = nf::radius_search(nf::simd, cells_of_batch, nf::to_coo{});
+    auto const first_pair = nf::pair_offsets(pairs_of_batch, both);          // of each system
+    // [batch]
+    // clang-format on
+    EXPECT_EQ(first_pair, (std::vector<std::uint64_t>{0, 1, 2}));
+    EXPECT_EQ(pairs_of_batch.i[1] + pairs_of_batch.j[1], 5);
   }
 }

@@ -93,8 +93,8 @@ namespace nearfield
     detail::kept_span<index_type const> offsets{};
     detail::kept_span<index_type const> query_offsets{}; ///< the same of the queries, with two sets
     detail::kept_span<double const> cutoffs{};           ///< R of each system, or of all, length^1
-    detail::kept_span<cell<Dim> const>
-        cells{}; ///< the box of each system, or of all; none: open boxes
+    /// the box of each system, or of all; none: open boxes
+    detail::kept_span<cell<Dim> const> cells{};
     /// where points of systems are mixed, as systems_of() gives it: system s has the points order[k] for the k in
     /// [offsets[s], offsets[s + 1])
     detail::kept_span<index_type const> order{};
@@ -243,18 +243,22 @@ namespace nearfield
         throw error(name + "both .cell and .period are given; give one of them");
     }
 
-    /// Throws nearfield::error for vectors that span no box.
+    /// The box of valid options.
+    template <class T, int Dim>
+    cell<Dim> box_of(cell_list_options<T, Dim> const& options)
+    {
+      return options.cell.is_periodic() ? options.cell : cell<Dim>::of_lengths(options.period);
+    }
+    /// Throws nearfield::error for vectors that span none.
     template <int Dim>
     cell_frame<Dim> frame_of(cell<Dim> const& box)
     {
       return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
     }
-    /// The box of valid options.
     template <class T, int Dim>
     cell_frame<Dim> frame_of(cell_list_options<T, Dim> const& options)
     {
-      return frame_of(options.cell.is_periodic() ? options.cell
-                                                 : cell<Dim>::of_lengths(options.period));
+      return frame_of(box_of(options));
     }
 
     /// Where points are in a frame.
