@@ -6,6 +6,7 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
+#include <nearfield/search/pair_arrays.hpp>
 #include <nearfield/search/pair_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -48,6 +49,15 @@ namespace
     nf::filtered const some{cells, {.types = type, .type_cutoffs = by_type}};
     nf::csr const fewer = nf::radius_search(nf::simd, some, nf::to_csr{});
     // [filter]
+    // [arrays]
+
+    std::uint64_t const n_pairs = nf::radius_search(nf::simd, cells, nf::count_pairs{nf::pairs::full}).total;
+    std::vector<std::int64_t> edges(2 * n_pairs);      // (n, 2)
+    std::vector<double> vectors(3 * n_pairs);          // (n, 3), from i to j
+    auto const ij = nf::interleaved<2>(edges);
+    nf::radius_search(nf::simd, cells, nf::to_arrays<double, 3>{
+        .order = nf::pair_order::sorted, .i = {ij, 0}, .j = {ij, 1}, .to_j = nf::interleaved<3>(vectors)});
+    // [arrays]
     // clang-format on
     // [threads]
 
@@ -85,6 +95,12 @@ namespace
     EXPECT_GT(with_images.size(), found);
     EXPECT_EQ(pairs.size(), found);
     EXPECT_EQ(list.columns.size(), 2 * found);
+    EXPECT_EQ(n_pairs, 2 * found);
+    for (std::size_t p = 0; p < n_pairs; ++p)
+    {
+      EXPECT_EQ(vectors[3 * p], x[edges[2 * p + 1]] - x[edges[2 * p]]);
+      EXPECT_LE(edges[p > 0 ? 2 * p - 2 : 0], edges[2 * p]);
+    }
     EXPECT_GT(found_by_type, 0u);
     EXPECT_EQ(fewer.columns.size(), 2 * found_by_type);
     EXPECT_NEAR(sum, expected, 1e-9 * expected);
