@@ -146,6 +146,10 @@ namespace nearfield::detail
         scratch_.steps = reinterpret_cast<search_step*>(at += indices);
         scratch_.runs = reinterpret_cast<step_run*>(at += steps);
         scratch_.images = images ? reinterpret_cast<image_run*>(at + runs) : nullptr;
+        auto const& systems = job.cells->systems;
+        auto const first = std::partition_point(systems.begin(), systems.end(), [&](auto const& s)
+                                                { return s.last_box <= job.first_box; });
+        scratch_.first_system = static_cast<std::size_t>(first - systems.begin());
       }
       [[nodiscard]] search_scratch const& get() const { return scratch_; }
 

@@ -56,7 +56,7 @@ namespace nearfield::detail
     {
       image_run const run = *at;
       image_counters<Dim> image{};
-      if (!cells.images.empty()) image = cells.images[run.shift];
+      if (hits.of_shift) image = hits.of_shift[run.shift];
       if (!cells.target_images.empty())
         for (int a = 0; a < Dim; ++a) image[a] += cells.target_images[hits.i][a];
       if (cells.source_images.empty())

@@ -36,6 +36,7 @@ namespace nearfield::detail
     /// for each target a row of image_run, images_stride apart; null and 0 if no images are asked for
     image_run* images;
     std::size_t images_stride;
+    std::size_t first_system; // whose boxes a job has
   };
 
   /// The number of targets that share a pass over the neighbours of their box: the rows of a scratch.

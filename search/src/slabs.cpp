@@ -235,7 +235,7 @@ namespace nearfield::detail
     else
     {
       using sink_type = upper_rows<T, Dim>;
-      bool const from_half = slabs_.size() == 1 || cells_.grid.meets_several_images();
+      bool const from_half = slabs_.size() == 1 || cells_.meets_several_images();
       slab_search const search(threads_, where_, cells_, from_half ? pairs::half : pairs::full,
                                from_half ? std::vector{slab{0, cells_.targets.size()}}
                                          : slabs_for(threads_, cells_, pairs::full));

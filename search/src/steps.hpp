@@ -11,8 +11,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   class box_steps
   {
   public:
-    box_steps(search_job<T, Dim> const& job, search_scratch const& scratch, index_type box)
-        : runs_(scratch.runs), images_(scratch.images), images_stride_(scratch.images_stride)
+    box_steps(search_job<T, Dim> const& job, cell_system<T, Dim> const& system,
+              search_scratch const& scratch, index_type box)
+        : system_(system), runs_(scratch.runs), images_(scratch.images),
+          images_stride_(scratch.images_stride)
     {
       search_step* const steps = scratch.steps;
       segments<T, Dim> all(job, box);
@@ -35,6 +37,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
 
+    /// The system of the box.
+    [[nodiscard]] cell_system<T, Dim> const& system() const { return system_; }
     [[nodiscard]] step_run const* begin() const { return runs_; }
     [[nodiscard]] step_run const* end() const { return runs_ + size_; }
 
@@ -59,6 +63,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   private:
     static constexpr index_type width = Width;
 
+    cell_system<T, Dim> const& system_;
     step_run* runs_;
     image_run* images_;
     std::size_t images_stride_;

@@ -105,8 +105,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       using reg = typename L::reg;
       image<L, Dim> at;
       for (int a = 0; a < Dim; ++a)
-        at.shift[a] = reg(static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]));
-      at.is_positive = is_positive(job.cells->images.data()[r.shift]);
+        at.shift[a] = reg(static_cast<T>(steps.system().shifts.data()[r.shift].data()[a]));
+      at.is_positive = is_positive(steps.system().images.data()[r.shift]);
       meet_run<true>(block, &at, r, first, result);
     }
 
@@ -188,26 +188,33 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = typename L::real;
     cell_view<T, Dim> const& cells = *job.cells;
     constexpr int width = step_width<L, Content>;
-    cutoff_window<L> const cutoffs(cells.grid.cutoff_squared);
     source_columns<L, Dim> sources{};
     sources.ids = cells.source_order.data();
-    sources.cutoff_squared = cutoffs.template lanes<width>();
     sources.steps = scratch.steps;
     for (int a = 0; a < Dim; ++a) sources.x[a] = cells.source_x[a];
-    for (index_type box = job.first_box; box < job.last_box; ++box)
+    cell_system<T, Dim> const* system = cells.systems.data() + scratch.first_system;
+    for (index_type box = job.first_box; box < job.last_box; ++system)
     {
-      index_type const end = cells.targets.end(box) < job.last ? cells.targets.end(box) : job.last;
-      index_type i = cells.targets.begin(box) > job.first ? cells.targets.begin(box) : job.first;
-      if (i >= end) continue;
-      box_steps<width, T, Dim> const steps(job, scratch, box);
-      for (; end - i >= 4; i += 4)
-        sweep_block<Content, 4>(job, sources, steps, i, scratch, deliver);
-      if (end - i == 3)
-        sweep_block<Content, 3>(job, sources, steps, i, scratch, deliver);
-      else if (end - i == 2)
-        sweep_block<Content, 2>(job, sources, steps, i, scratch, deliver);
-      else if (end - i == 1)
-        sweep_block<Content, 1>(job, sources, steps, i, scratch, deliver);
+      cutoff_window<L> const cutoffs(system->grid.cutoff_squared);
+      sources.cutoff_squared = cutoffs.template lanes<width>();
+      deliver.images_of_shifts(system->images.data());
+      index_type const last = system->last_box < job.last_box ? system->last_box : job.last_box;
+      for (; box < last; ++box)
+      {
+        index_type const end =
+            cells.targets.end(box) < job.last ? cells.targets.end(box) : job.last;
+        index_type i = cells.targets.begin(box) > job.first ? cells.targets.begin(box) : job.first;
+        if (i >= end) continue;
+        box_steps<width, T, Dim> const steps(job, *system, scratch, box);
+        for (; end - i >= 4; i += 4)
+          sweep_block<Content, 4>(job, sources, steps, i, scratch, deliver);
+        if (end - i == 3)
+          sweep_block<Content, 3>(job, sources, steps, i, scratch, deliver);
+        else if (end - i == 2)
+          sweep_block<Content, 2>(job, sources, steps, i, scratch, deliver);
+        else if (end - i == 1)
+          sweep_block<Content, 1>(job, sources, steps, i, scratch, deliver);
+      }
     }
   }
 
@@ -218,6 +225,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     index_type* per_point;
     std::uint64_t total = 0;
 
+    NEARFIELD_FN void images_of_shifts(image_counters<Dim> const*) {}
     template <int B>
     NEARFIELD_FN void operator()(index_type position, int b,
                                  found<L, Dim, B, counts_only> const& result, image_run const*)
@@ -236,14 +244,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     index_type const* order;
     row_function<T, Dim> row;
     void* sink;
+    image_counters<Dim> const* of_shift = nullptr;
 
+    NEARFIELD_FN void images_of_shifts(image_counters<Dim> const* images) { of_shift = images; }
     template <int B, int Content>
     NEARFIELD_FN void operator()(index_type position, int b,
                                  found<L, Dim, B, Content> const& result, image_run const* images)
     {
       search_row<T, Dim> r{
           position, order[position], result.total(b), result.indices(b), result.values(b, 0),
-          {},       images};
+          {},       images,          of_shift};
       if constexpr (Content > 1)
         for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
       row(sink, r);

@@ -8,6 +8,7 @@
 // [search]
 #include <nearfield/search/pair_arrays.hpp>
 #include <nearfield/search/pair_filter.hpp>
+#include <nearfield/search/systems.hpp>
 
 #include <gtest/gtest.h>
 
@@ -104,5 +105,23 @@ namespace
     EXPECT_GT(found_by_type, 0u);
     EXPECT_EQ(fewer.columns.size(), 2 * found_by_type);
     EXPECT_NEAR(sum, expected, 1e-9 * expected);
+  }
+
+  TEST(docs, batches)
+  {
+    std::vector<double> const bx = {0, 0.8, 0, 0.5, 0}, by = {0, 0, 0, 0, 0.7}, bz(5, 0);
+    // clang-format off
+    // [batch]
+    std::vector<int> const batch = {0, 0, 1, 1, 1};                // the system of each point, in any order
+    std::vector<double> const cutoffs = {0.9, 0.6};
+    auto const by_system = nf::systems_of(batch);
+    nf::systems<3> const both{.offsets = by_system.offsets, .cutoffs = cutoffs, .order = by_system.order};
+    nf::cell_list const cells_of_batch{nf::soa{bx, by, bz}, both};           // .cells: boxes
+    nf::coo const pairs_of_batch = nf::radius_search(nf::simd, cells_of_batch, nf::to_coo{});
+    auto const first_pair = nf::pair_offsets(pairs_of_batch, both);          // of each system
+    // [batch]
+    // clang-format on
+    EXPECT_EQ(first_pair, (std::vector<std::uint64_t>{0, 1, 2}));
+    EXPECT_EQ(pairs_of_batch.i[1] + pairs_of_batch.j[1], 5);
   }
 }

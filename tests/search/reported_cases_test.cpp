@@ -471,4 +471,41 @@ namespace nearfield::test
       EXPECT_EQ(defined_pairs(x, cutoff, box), expected);
     }
   }
+
+  // PyTorch Geometric 10254: on a GPU, a graph of radius 5 had edges between two systems whose points were not sorted.
+  TEST(reported_cases, pytorch_geometric_10254_edges_between_systems)
+  {
+    auto const x = points_at<2>({{0, 1}, {1, 1}, {10, 10}, {10, 11}});
+    std::vector<int> const batch{0, 1, 0, 1};
+    auto const of = systems_of(batch);
+    double const cutoff = 5;
+    cell_list<double, 2> const cells(
+        x.view(), {.offsets = of.offsets, .cutoffs = {&cutoff, 1}, .order = of.order});
+    EXPECT_EQ(radius_search(simd, cells, to_coo{}).size(), 0u);
+    EXPECT_EQ(radius_search(simd, cell_list(x.view(), cutoff), to_coo{}).size(), 2u);
+  }
+
+  // torch-sim 386: a list of several systems had other neighbours than those of each system.
+  TEST(reported_cases, torch_sim_386_a_batch_differs_from_its_systems)
+  {
+    std::vector<cell<3>> const boxes{fcc(5.26), cube(5.26), fcc(4.05), cube(30)};
+    std::vector<points<double, 3>> const systems_x{
+        crystal(boxes[0], {1, 1, 1}), points_in(boxes[1], 8), crystal(boxes[2], {2, 2, 2}),
+        points_in(boxes[3], 90)};
+    points<double, 3> x;
+    std::vector<index_type> offsets{0};
+    for (auto const& one : systems_x)
+    {
+      for (std::size_t i = 0; i < one.size(); ++i) x.push_back(one[i]);
+      offsets.push_back(static_cast<index_type>(x.size()));
+    }
+    double const cutoff = 6;
+    cell_list<double, 3> const batch(x.view(),
+                                     {.offsets = offsets, .cutoffs = {&cutoff, 1}, .cells = boxes});
+    list3 expected;
+    for (std::size_t s = 0; s < boxes.size(); ++s)
+      for (auto const& p : defined_pairs(systems_x[s], cutoff, boxes[s]))
+        expected.push_back({p.i + offsets[s], p.j + offsets[s], p.image});
+    EXPECT_EQ(listed_pairs(simd, batch, pairs::full), expected);
+  }
 }

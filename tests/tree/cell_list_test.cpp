@@ -111,7 +111,7 @@ namespace nearfield::test
       {
         EXPECT_LT(range.begin, range.end);
         detail::image_counters<Dim> image{};
-        if (!view.images.empty()) image = view.images[range.shift];
+        if (!view.systems[0].images.empty()) image = view.systems[0].images[range.shift];
         for (index_type p = range.begin; p < range.end; ++p) sources.push_back({p, image});
       }
       return sources;
@@ -161,9 +161,10 @@ namespace nearfield::test
     {
       auto const view = cells.view();
       detail::cell_grid<T, Dim> const& grid = cells.grid();
-      for (std::size_t s = 0; s < view.images.size(); ++s)
+      auto const& images = view.systems[0].images;
+      for (std::size_t s = 0; s < images.size(); ++s)
         for (int a = 0; a < Dim; ++a)
-          EXPECT_EQ(view.full.shifts[s][a], grid.frame.shift(view.images[s])[a]);
+          EXPECT_EQ(view.full.shifts[s][a], grid.frame.shift(images[s])[a]);
       auto const cell_at = [&](soa<T const, Dim> const& columns, index_type p)
       {
         std::array<T, Dim> x;

@@ -143,18 +143,20 @@ namespace nearfield::detail
       cell_rows rows;
       if (in_rows) find_rows(on, grid, std::span(leaves.keys), rows);
 
-      list_pair lists =
-          list_in_parts(on,
-                        // as many ranges as uniform and clustered clouds have
-                        {targets, sources, parts.one_set, "build_tree",
-                         "a larger max_leaf_size or a lower level", Dim == 3 ? 14u : 6u},
-                        [&](index_type first, index_type last, list_writer& to)
-                        {
-                          if (in_rows)
-                            list_cells(grid, image_numbers<Dim>::of_trees(), rows, first, last, to);
-                          else
-                            list_leaves(leaves, layout.level, parts.period, first, last, to);
-                        });
+      list_pair lists;
+      list_in_parts(
+          on,
+          // as many ranges as uniform and clustered clouds have
+          {targets, sources, parts.one_set, "build_tree", "a larger max_leaf_size or a lower level",
+           Dim == 3 ? 14u : 6u},
+          [&](index_type first, index_type last, list_writer& to)
+          {
+            if (in_rows)
+              list_cells(grid, image_numbers<Dim>::of_trees(), rows, first, last, to);
+            else
+              list_leaves(leaves, layout.level, parts.period, first, last, to);
+          },
+          lists);
       parts.full = std::move(lists.full);
       parts.half = std::move(lists.half);
       parts.interaction_count = lists.pairs;
@@ -291,9 +293,14 @@ namespace nearfield::detail
     auto parts = build_parts(on, sets.targets.places, sets.source_places(), sets.options);
     std::vector<image_counters<Dim>> images;
     make_images(sets.frame, image_numbers<Dim>::of_trees(), parts.shifts, images);
-    parts.target_moves = moves_of(on, sets.frame, sets.targets.reduced, parts.target_order);
-    if (sets.sources)
-      parts.source_moves = moves_of(on, sets.frame, sets.sources->reduced, parts.source_order);
+    auto const make_moves = [&](reduced_points<T, Dim> const& of, auto const& order, auto& moves)
+    {
+      if (of.images.empty()) return;
+      moves.resize(order.size());
+      write_moves<Dim>(on, sets.frame, of.images, order, moves.data());
+    };
+    make_moves(sets.targets.reduced, parts.target_order, parts.target_moves);
+    if (sets.sources) make_moves(sets.sources->reduced, parts.source_order, parts.source_moves);
     return tree<Dim>(std::move(parts));
   }
 

@@ -37,14 +37,11 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   void sort_into_cells(executor& on, strided<T const, Dim> const& points,
-                       cell_grid<T, Dim> const& grid, sorted_cells<T, Dim>& sorted,
-                       sort_scratch& scratch)
+                       cell_grid<T, Dim> const& grid, std::size_t first,
+                       sorted_points<T, Dim>& sorted, occupied_cells& cells, sort_scratch& scratch)
   {
     std::size_t const n = points.size();
-    constexpr std::size_t padding = cell_view<T, Dim>::padding;
-    renew(sorted.order, n + padding);
-    renew(sorted.x, Dim * (n + padding));
-    std::fill_n(sorted.order.begin() + static_cast<std::ptrdiff_t>(n), padding, 0);
+    auto const order = std::span(sorted.order).subspan(first, n);
     bool const has_pieces =
         std::ranges::any_of(grid.pieces, [](axis_pieces const& axis) { return axis.n > 0; });
     auto const write = [&](auto* keys, auto const& place)
@@ -52,7 +49,7 @@ namespace nearfield::detail
       for_each_part(on, cut(on, n), [&](int, std::size_t begin, std::size_t end)
                     { write_cells(grid, points, begin, end, keys, place); });
     };
-    order_by_cell(on, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
+    order_by_cell(on, grid.size(), order, cells, scratch,
                   [&](auto* keys)
                   {
                     if (!grid.frame.is_aligned)
@@ -65,14 +62,8 @@ namespace nearfield::detail
                       write(keys, [](auto const& of, int a, auto const& x)
                             { return of.place_without_pieces(a, double(x[a])); });
                   });
-    std::array<T*, Dim> columns;
-    for (int d = 0; d < Dim; ++d)
-    {
-      columns[d] = sorted.x.data() + static_cast<std::size_t>(d) * (n + padding);
-      std::fill_n(columns[d] + n, padding, T(0));
-    }
     // 0 for -0, so that zero displacements have one sign: no other difference is -0
-    gather_columns(on, std::span(sorted.order).first(n), Dim, points, columns,
+    gather_columns(on, order, Dim, points, columns_in<Dim>(std::span(sorted.x), n, first),
                    [](T& to, T x) { to = x + T(0); });
   }
 
@@ -92,7 +83,8 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void sort_into_cells(executor&, strided<T const, Dim> const&, cell_grid<T, Dim> const&, \
-                                sorted_cells<T, Dim>&, sort_scratch&);                             \
+                                std::size_t, sorted_points<T, Dim>&, occupied_cells&,              \
+                                sort_scratch&);                                                    \
   template void require_columns(strided<T const, Dim> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

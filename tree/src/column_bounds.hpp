@@ -76,18 +76,21 @@ namespace nearfield::detail
   template <class T, int Dim>
   std::array<column_bounds<T>, Dim> bounds_of(executor& on, strided<T const, Dim> const& points)
   {
+    auto const bounds_of_part = [&](std::size_t begin, std::size_t end)
+    {
+      std::array<column_bounds<T>, Dim> bounds;
+      for (int d = 0; d < Dim; ++d)
+      {
+        auto const x = points[d];
+        bounds[d] = bounds_of(strided_column<T const>{&x[begin], x.stride}, end - begin);
+      }
+      return bounds;
+    };
     loop_parts const loop = cut(on, points.size());
+    if (loop.parts == 1) return bounds_of_part(0, loop.n);
     std::vector<std::array<column_bounds<T>, Dim>> found(loop.parts);
-    for_each_part(on, loop,
-                  [&](int part, std::size_t begin, std::size_t end)
-                  {
-                    for (int d = 0; d < Dim; ++d)
-                    {
-                      auto const x = points[d];
-                      strided_column<T const> const some{&x[begin], x.stride};
-                      found[part][d] = bounds_of(some, end - begin);
-                    }
-                  });
+    for_each_part(on, loop, [&](int part, std::size_t begin, std::size_t end)
+                  { found[part] = bounds_of_part(begin, end); });
     auto whole = found[0];
     for (int d = 0; d < Dim; ++d)
       for (auto const& part : found)

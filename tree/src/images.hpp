@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -65,16 +66,20 @@ namespace nearfield::detail
     return image_numbers<Dim>(most);
   }
 
-  /// By number: what is added to points, and the counters of the vectors of the box; none without a periodic axis.
+  /// The size of the tables of images: none without a periodic axis.
   template <int Dim>
-  void make_images(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers,
-                   std::vector<std::array<double, 3>>& shifts,
-                   std::type_identity_t<std::vector<image_counters<Dim>>>& images)
+  std::size_t number_of(image_numbers<Dim> const& numbers)
   {
-    auto const n = static_cast<std::size_t>(numbers.n > 1 ? numbers.n : 0);
-    shifts.assign(n, {});
-    images.assign(n, {});
-    for (std::size_t s = 0; s < n; ++s)
+    return static_cast<std::size_t>(numbers.n > 1 ? numbers.n : 0);
+  }
+
+  /// By number: what is added to points, and the counters of the vectors of the box.
+  template <int Dim>
+  void write_images(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers,
+                    std::span<std::array<double, 3>> shifts,
+                    std::type_identity_t<std::span<image_counters<Dim>>> images)
+  {
+    for (std::size_t s = 0; s < images.size(); ++s)
     {
       auto cells = numbers.cells_of(static_cast<std::uint16_t>(s));
       for (int a = 0; a < Dim; ++a)
@@ -84,8 +89,20 @@ namespace nearfield::detail
         if (std::abs(double(counter)) > frame.max_image)
           throw error("cell: the box is too sheared for its images within the cutoff, or to touch; "
                       "give vectors of the same lattice that are shorter");
+      shifts[s] = {};
       std::ranges::copy(frame.shift(images[s]), shifts[s].begin());
     }
+  }
+
+  /// The same in tables of their size.
+  template <int Dim>
+  void make_images(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers,
+                   std::vector<std::array<double, 3>>& shifts,
+                   std::type_identity_t<std::vector<image_counters<Dim>>>& images)
+  {
+    shifts.resize(number_of(numbers));
+    images.resize(number_of(numbers));
+    write_images<Dim>(frame, numbers, shifts, images);
   }
 
   inline constexpr int n_images = 27; ///< of trees, the box itself included

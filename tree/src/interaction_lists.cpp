@@ -22,13 +22,10 @@ namespace nearfield::detail
       : full_(full), half_(half), targets_(targets), sources_(sources), one_set_(one_set),
         function_(function), remedy_(remedy)
   {
+    row_ = full.ranges.size();
     for (interaction_table* table : {&full, &half})
     {
-      table->own.clear();
-      table->ranges.clear();
-      table->offsets.clear();
-      table->own_at.clear();
-      if (table == &half && !one_set) continue;
+      if ((table == &half && !one_set) || !table->offsets.empty()) continue;
       table->own.reserve(rows);
       table->ranges.reserve(table == &full ? ranges : ranges / 2);
       table->offsets.reserve(rows + 1);
@@ -53,14 +50,16 @@ namespace nearfield::detail
       check_size(table.ranges.size(), function_, remedy_);
       table.own.push_back({sources_.begin(b), sources_.end(b)});
       table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
-      if (has_own_images_) table.own_at.push_back(static_cast<index_type>(own_at));
+      if (notes_own_at_) table.own_at.push_back(static_cast<index_type>(own_at));
     };
+    auto const row = std::span(full_.ranges).subspan(row_);
+    if (notes_own_at_ && !has_own_images_)
+      for (own_at_ = 0; own_at_ < row.size() && row[own_at_].begin < sources_.begin(b);) ++own_at_;
     end_row(full_, own_at_);
     std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
     bool const is_alone =
         n_boxes() == 1 && !has_own_images_; // and meets nothing but images of itself
     index_type const begin = sources_.begin(b), after = is_alone ? begin : sources_.end(b);
-    auto const row = std::span(full_.ranges).subspan(row_);
     for (source_range const& range : row) met += range.end - range.begin;
     if (one_set_)
     {
@@ -82,7 +81,10 @@ namespace nearfield::detail
       }
       if (own_at_ == row.size()) own_at = half_.ranges.size() - first;
       if (is_alone)
-        std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
+        half_.ranges.erase(std::remove_if(half_.ranges.begin() + static_cast<std::ptrdiff_t>(first),
+                                          half_.ranges.end(), [](source_range const& r)
+                                          { return !is_in_half(r.shift); }),
+                           half_.ranges.end());
       end_row(half_, own_at);
     }
     pairs_ += targets_.count(b) * met;
@@ -91,56 +93,69 @@ namespace nearfield::detail
     own_at_ = 0;
   }
 
-  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                 char const* function, char const* remedy, list_pair&& room,
-                 std::vector<list_pair>* kept)
+  void join(executor& on, std::span<list_pair> pieces, char const* function, char const* remedy,
+            list_pair& whole, std::vector<list_pair>* kept)
   {
-    if (loop.parts == 1) return std::move(pieces[0]);
     constexpr std::array tables{&list_pair::full, &list_pair::half};
-    list_pair whole = std::move(room);
-    whole.pairs = 0;
-    for (list_pair const& piece : pieces) whole.pairs += piece.pairs;
+    std::vector<std::size_t> first; // box of each piece
+    std::size_t boxes = whole.full.own.size();
+    for (list_pair const& piece : pieces)
+    {
+      first.push_back(boxes);
+      boxes += piece.full.own.size();
+      whole.pairs += piece.pairs;
+    }
     for (auto const table : tables)
     {
-      if ((pieces[0].*table).offsets.empty()) // two sets have no half list
-      {
-        whole.*table = {};
-        continue;
-      }
-      std::size_t ranges = 0;
+      if ((pieces[0].*table).offsets.empty()) continue; // two sets have no half list
+      interaction_table& to = whole.*table;
+      std::size_t ranges = to.ranges.size();
       for (list_pair& piece : pieces)
       {
         (piece.*table).offsets[0] = static_cast<index_type>(ranges);
         ranges += (piece.*table).ranges.size();
       }
       check_size(ranges, function, remedy);
-      (whole.*table).own.resize(loop.n);
-      (whole.*table).offsets.resize(loop.n + 1);
-      (whole.*table).offsets[0] = 0;
-      (whole.*table).ranges.resize(ranges);
-      (whole.*table).own_at.resize((pieces[0].*table).own_at.empty() ? 0 : loop.n);
+      to.own.resize(boxes);
+      to.offsets.resize(boxes + 1);
+      to.offsets[first[0]] = (pieces[0].*table).offsets[0];
+      to.ranges.resize(ranges);
+      if (std::ranges::any_of(pieces, [&](list_pair const& piece)
+                              { return !(piece.*table).own_at.empty(); }))
+        to.own_at.resize(boxes);
     }
     if (kept) kept->resize(pieces.size());
-    on.run(loop.parts,
+    on.run(static_cast<int>(pieces.size()),
            [&](int part)
            {
              list_pair piece = std::move(pieces[part]);
-             std::size_t const first = loop.begin(part);
              for (auto const table : tables)
              {
                interaction_table const& from = piece.*table;
                interaction_table& to = whole.*table;
                if (from.offsets.empty()) continue;
                index_type const before = from.offsets[0];
-               std::ranges::copy(from.own, to.own.data() + first);
+               std::ranges::copy(from.own, to.own.data() + first[part]);
                std::ranges::copy(from.ranges, to.ranges.data() + before);
-               if (!from.own_at.empty()) std::ranges::copy(from.own_at, to.own_at.data() + first);
+               if (!from.own_at.empty())
+                 std::ranges::copy(from.own_at, to.own_at.data() + first[part]);
                for (std::size_t b = 0; b < from.own.size(); ++b)
-                 to.offsets[first + b + 1] = before + from.offsets[b + 1];
+                 to.offsets[first[part] + b + 1] = before + from.offsets[b + 1];
              }
              if (kept) (*kept)[part] = std::move(piece);
            });
-    return whole;
+  }
+
+  void clear(list_pair& lists)
+  {
+    for (interaction_table* table : {&lists.full, &lists.half})
+    {
+      table->own.clear();
+      table->ranges.clear();
+      table->offsets.clear();
+      table->own_at.clear();
+    }
+    lists.pairs = 0;
   }
 
   namespace

@@ -21,8 +21,8 @@ namespace nearfield::detail
   class NEARFIELD_API list_writer
   {
   public:
-    /// Empties the tables, with room for so many rows, and ranges in the full list. An error names the function and the
-    /// remedy.
+    /// Appends to the tables; to empty ones with room for so many rows, and ranges in the full list. An error names the
+    /// function and the remedy.
     list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
                 boxes const& sources, bool one_set, char const* function, char const* remedy,
                 std::size_t rows = 0, std::size_t ranges = 0);
@@ -46,8 +46,10 @@ namespace nearfield::detail
       has_ranges_ = true;
     }
 
+    /// Rows have interaction_table::own_at: to be said before the first row.
+    void note_own_at() { notes_own_at_ = true; }
     /// Boxes may meet images of themselves, which add_own() adds: to be said before the first row.
-    void expect_own_images() { has_own_images_ = true; }
+    void expect_own_images() { has_own_images_ = notes_own_at_ = true; }
 
     /// The box of the row itself comes now, or an image of it as a range of its own.
     void add_own(index_type b, std::uint16_t shift)
@@ -74,7 +76,8 @@ namespace nearfield::detail
     std::size_t row_ = 0;         // where it starts
     bool has_ranges_ = false;     // of which the last may become longer
     bool has_own_images_ = false; // which add_own() adds
-    std::size_t own_at_ = 0;      // in the row
+    bool notes_own_at_ = false;
+    std::size_t own_at_ = 0; // in the row
     std::uint64_t pairs_ = 0;
   };
 
@@ -85,11 +88,14 @@ namespace nearfield::detail
     std::uint64_t pairs = 0; ///< as list_writer::pairs()
   };
 
-  /// Moves the lists that the parts of a loop over boxes made together, into the memory of `room`. If `kept` is not null,
-  /// the pieces go there, otherwise their memory is released. Throws nearfield::error as list_writer does.
-  NEARFIELD_API list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                               char const* function, char const* remedy, list_pair&& room = {},
-                               std::vector<list_pair>* kept = nullptr);
+  /// Appends the lists of consecutive boxes to `whole`. If `kept` is not null, the pieces go there, otherwise their memory
+  /// is released. Throws nearfield::error as list_writer does.
+  NEARFIELD_API void join(executor& on, std::span<list_pair> pieces, char const* function,
+                          char const* remedy, list_pair& whole,
+                          std::vector<list_pair>* kept = nullptr);
+
+  /// Keeps the memory.
+  NEARFIELD_API void clear(list_pair& lists);
 
   /// The boxes that meet, what an error names, and how many ranges a row of the full list has, about.
   struct boxes_to_list
@@ -100,30 +106,34 @@ namespace nearfield::detail
     std::size_t ranges_of_row;
   };
 
-  /// The lists of all boxes, in the memory of `room`: list(first, last, writer) makes the rows [first, last). The memory
-  /// of the parts stays in `kept` for the next call, if it is not null: to write to new pages takes as long as a list.
+  /// Appends the lists of all boxes to `whole`: list(first, last, writer) makes the rows [first, last). The memory of the
+  /// parts stays in `kept` for the next call, if it is not null: to write to new pages takes as long as a list.
   template <class List>
-  list_pair list_in_parts(executor& on, boxes_to_list const& of, List const& list,
-                          list_pair&& room = {}, std::vector<list_pair>* kept = nullptr)
+  void list_in_parts(executor& on, boxes_to_list const& of, List const& list, list_pair& whole,
+                     std::vector<list_pair>* kept = nullptr)
   {
+    auto const append = [&](std::size_t begin, std::size_t end, list_pair& to)
+    {
+      list_writer writer(to.full, to.half, of.targets, of.sources, of.one_set, of.function,
+                         of.remedy, end - begin, (end - begin) * of.ranges_of_row);
+      list(static_cast<index_type>(begin), static_cast<index_type>(end), writer);
+      to.pairs += writer.pairs();
+    };
     loop_parts const loop = cut(on, of.targets.size(), 256, 4);
+    if (loop.parts == 1) return append(0, loop.n, whole);
     std::vector<list_pair> pieces;
     if (kept) pieces = std::move(*kept);
-    pieces.resize(loop.parts);
-    if (loop.parts == 1) pieces[0] = std::move(room);
+    pieces.resize(static_cast<std::size_t>(loop.parts));
     for_each_part(on, loop,
                   [&](int part, std::size_t begin, std::size_t end)
                   {
                     // its own, since those of `pieces` share cache lines
                     list_pair piece = std::move(pieces[part]);
-                    list_writer writer(piece.full, piece.half, of.targets, of.sources, of.one_set,
-                                       of.function, of.remedy, end - begin,
-                                       (end - begin) * of.ranges_of_row);
-                    list(static_cast<index_type>(begin), static_cast<index_type>(end), writer);
-                    piece.pairs = writer.pairs();
+                    clear(piece);
+                    append(begin, end, piece);
                     pieces[part] = std::move(piece);
                   });
-    return join(on, loop, pieces, of.function, of.remedy, std::move(room), kept);
+    join(on, pieces, of.function, of.remedy, whole, kept);
   }
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf

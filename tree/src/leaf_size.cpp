@@ -179,6 +179,7 @@ namespace nearfield::detail
         auto const first = static_cast<index_type>(std::uint64_t(n) * k / n_blocks);
         auto const next = static_cast<index_type>(std::uint64_t(n) * (k + 1) / n_blocks);
         index_type const last = std::min(first + block, next);
+        clear(piece);
         list_writer lists(piece.full, piece.half, targets, sources, one_set, "choose_leaf_size",
                           "");
         list_leaves(leaves, key_level, period, first, last, lists);

@@ -23,31 +23,33 @@ namespace nearfield::detail
     void find_along(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
                     points_along<Dim>& bounds)
     {
-      loop_parts const loop = cut(on, points.size());
-      std::vector<points_along<Dim>> found(loop.parts);
       constexpr double infinity = std::numeric_limits<double>::infinity();
+      bounds.lower.fill(infinity);
+      bounds.upper.fill(-infinity);
+      auto const take = [&](points_along<Dim>& own, std::size_t begin, std::size_t end)
+      {
+        for (std::size_t i = begin; i < end; ++i)
+        {
+          auto const x = widened(point_at(points, i));
+          for (int a = 0; a < Dim; ++a)
+          {
+            double const along = frame.along(a, x);
+            own.lower[a] = std::min(own.lower[a], along);
+            own.upper[a] = std::max(own.upper[a], along);
+          }
+        }
+      };
+      loop_parts const loop = cut(on, points.size());
+      if (loop.parts == 1) return take(bounds, 0, loop.n);
+      std::vector<points_along<Dim>> found(loop.parts, bounds);
       for_each_part(on, loop,
                     [&](int part, std::size_t begin, std::size_t end)
                     {
-                      points_along<Dim> own;
-                      own.lower.fill(infinity);
-                      own.upper.fill(-infinity);
-                      for (std::size_t i = begin; i < end; ++i)
-                      {
-                        auto const x = widened(point_at(points, i));
-                        for (int a = 0; a < Dim; ++a)
-                        {
-                          double const along = frame.along(a, x);
-                          own.lower[a] = std::min(own.lower[a], along);
-                          own.upper[a] = std::max(own.upper[a], along);
-                        }
-                      }
+                      points_along<Dim> own = found[part];
+                      take(own, begin, end);
                       found[part] = own;
                     });
-      double const largest = bounds.largest;
-      bounds = found[0];
       for (auto const& part : found) bounds = united(bounds, part);
-      bounds.largest = largest;
     }
   }
 
@@ -77,17 +79,11 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void reduce_points(executor& on, cell_frame<Dim> const& frame,
-                     strided<T const, Dim> const& points, char const* name,
-                     reduced_points<T, Dim>& to, char const* function)
+  void bring_inside(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
+                    char const* name, soa<T, Dim> const& to,
+                    std::type_identity_t<image_counters<Dim>>* counters, char const* function)
   {
-    to.bounds = bounds_along(on, frame, points, name, function);
-    to.x = points;
-    to.images = {};
     std::size_t const n = points.size();
-    if (n == 0 || are_inside(frame, to.bounds)) return;
-    renew(to.moved, Dim * n);
-    renew(to.counters, n);
     std::atomic<std::size_t> first_bad = n;
     for_each_part(on, cut(on, n),
                   [&](int, std::size_t begin, std::size_t end)
@@ -95,8 +91,8 @@ namespace nearfield::detail
                     for (std::size_t i = begin; i < end; ++i)
                     {
                       auto const point = frame.reduce(point_at(points, i));
-                      for (int a = 0; a < Dim; ++a) to.moved[a * n + i] = point.at[a];
-                      to.counters[i] = point.image;
+                      for (int a = 0; a < Dim; ++a) to[a][i] = point.at[a];
+                      counters[i] = point.image;
                       if (point.fits) continue;
                       for (std::size_t seen = first_bad;
                            i < seen && !first_bad.compare_exchange_weak(seen, i);)
@@ -113,40 +109,58 @@ namespace nearfield::detail
                   "), is more than 2^29 boxes away from the box; subtract whole multiples of its "
                   "vectors first");
     }
-    std::array<T const*, Dim> columns;
-    for (int a = 0; a < Dim; ++a) columns[a] = to.moved.data() + a * n;
-    to.x = soa<T const, Dim>(columns, n);
+  }
+
+  template <class T, int Dim>
+  void reduce_points(executor& on, cell_frame<Dim> const& frame,
+                     strided<T const, Dim> const& points, char const* name,
+                     reduced_points<T, Dim>& to, char const* function)
+  {
+    to.bounds = bounds_along(on, frame, points, name, function);
+    to.x = points;
+    to.images = {};
+    std::size_t const n = points.size();
+    if (are_inside(frame, to.bounds, n)) return;
+    renew(to.moved, Dim * n);
+    renew(to.counters, n);
+    auto const moved = columns_in<Dim>(std::span(to.moved), n);
+    bring_inside(on, frame, points, name, moved, to.counters.data(), function);
+    to.x = soa<T const, Dim>(moved);
     to.images = to.counters;
     to.bounds = bounds_along(on, frame, to.x, name, function);
     to.bounds.moved = true;
   }
 
-  template <class T, int Dim>
-  std::vector<std::array<double, 3>> moves_of(executor& on, cell_frame<Dim> const& frame,
-                                              reduced_points<T, Dim> const& points,
-                                              std::span<index_type const> order)
+  template <int Dim>
+  void write_moves(executor& on, cell_frame<Dim> const& frame,
+                   std::type_identity_t<std::span<image_counters<Dim> const>> images,
+                   std::span<index_type const> order, std::array<double, 3>* moves)
   {
-    std::vector<std::array<double, 3>> moves(points.images.empty() ? 0 : order.size());
-    for_each_part(on, cut(on, moves.size()),
+    for_each_part(on, cut(on, order.size()),
                   [&](int, std::size_t begin, std::size_t end)
                   {
                     for (std::size_t p = begin; p < end; ++p)
                     {
-                      auto const shift = frame.shift(points.images[order[p]]);
+                      auto const shift = frame.shift(images[order[p]]);
+                      moves[p] = {};
                       for (int a = 0; a < Dim; ++a) moves[p][a] = 0 - shift[a];
                     }
                   });
-    return moves;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template points_along<Dim> bounds_along(executor&, cell_frame<Dim> const&,                       \
                                           strided<T const, Dim> const&, char const*, char const*); \
+  template void bring_inside(executor&, cell_frame<Dim> const&, strided<T const, Dim> const&,      \
+                             char const*, soa<T, Dim> const&, image_counters<Dim>*, char const*);  \
   template void reduce_points(executor&, cell_frame<Dim> const&, strided<T const, Dim> const&,     \
-                              char const*, reduced_points<T, Dim>&, char const*);                  \
-  template std::vector<std::array<double, 3>> moves_of(executor&, cell_frame<Dim> const&,          \
-                                                       reduced_points<T, Dim> const&,              \
-                                                       std::span<index_type const>);
+                              char const*, reduced_points<T, Dim>&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
+#define NEARFIELD_INSTANTIATE(Dim)                                                                 \
+  template void write_moves(executor&, cell_frame<Dim> const&,                                     \
+                            std::span<image_counters<Dim> const>, std::span<index_type const>,     \
+                            std::array<double, 3>*);
+  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 /// \file
@@ -51,10 +52,11 @@ namespace nearfield::detail
   bounds_along(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
                char const* name, char const* function = "cell_list");
 
-  /// Whether no point lies outside the box along a periodic axis.
+  /// Whether none of n points lies outside the box along a periodic axis.
   template <int Dim>
-  bool are_inside(cell_frame<Dim> const& frame, points_along<Dim> const& bounds)
+  bool are_inside(cell_frame<Dim> const& frame, points_along<Dim> const& bounds, std::size_t n)
   {
+    if (n == 0) return true;
     bool inside = true;
     for (int a = 0; a < Dim; ++a)
     {
@@ -67,18 +69,36 @@ namespace nearfield::detail
     return inside;
   }
 
-  /// Brings points into the box, if any is outside. Throws nearfield::error, naming the point of this set, for a
-  /// coordinate that is not finite, and a point too far away to count its images.
+  /// The first n values of columns that lie in one array, one after another.
+  template <int Dim, class T>
+  soa<T, Dim> columns_in(std::span<T> values, std::size_t n, std::size_t first = 0)
+  {
+    std::array<T*, Dim> columns;
+    for (std::size_t a = 0; a < Dim; ++a)
+      columns[a] = values.data() + a * (values.size() / Dim) + first;
+    return {columns, n};
+  }
+
+  /// Writes the image of each point in the box, and how often its vectors were subtracted. Throws nearfield::error, naming
+  /// the point of this set, for one too far away to count its images.
+  template <class T, int Dim>
+  NEARFIELD_API void bring_inside(executor& on, cell_frame<Dim> const& frame,
+                                  strided<T const, Dim> const& points, char const* name,
+                                  soa<T, Dim> const& to,
+                                  std::type_identity_t<image_counters<Dim>>* counters,
+                                  char const* function = "cell_list");
+
+  /// Brings points into the box, if any is outside. Throws nearfield::error as bounds_along() and bring_inside() do.
   template <class T, int Dim>
   NEARFIELD_API void reduce_points(executor& on, cell_frame<Dim> const& frame,
                                    strided<T const, Dim> const& points, char const* name,
                                    reduced_points<T, Dim>& to, char const* function = "cell_list");
 
-  /// Minus the image of each point, by position; nothing if all points were inside.
-  template <class T, int Dim>
-  NEARFIELD_API std::vector<std::array<double, 3>>
-  moves_of(executor& on, cell_frame<Dim> const& frame, reduced_points<T, Dim> const& points,
-           std::span<index_type const> order);
+  /// Minus the image of each point, by position, from those by index.
+  template <int Dim>
+  void write_moves(executor& on, cell_frame<Dim> const& frame,
+                   std::type_identity_t<std::span<image_counters<Dim> const>> images,
+                   std::span<index_type const> order, std::array<double, 3>* moves);
 
   /// Of two sets, each with at least one point.
   template <int Dim>

@@ -357,6 +357,46 @@ namespace nearfield::detail
       else
         run_parts<T>(step, leaves, columns);
     }
+
+    /// The leaves [first, last) as leaves of their own, whose offsets do not begin at 0.
+    leaf_groups_view cut_leaves(leaf_groups_view leaves, index_type first, index_type last,
+                                std::span<std::array<double, 3> const> shifts)
+    {
+      index_type const n = last - first;
+      leaves.targets.offsets = leaves.targets.offsets.subspan(first, std::size_t(n) + 1);
+      if (leaves.has_one_set) leaves.sources = leaves.targets;
+      for (interaction_list* list : {&leaves.full, &leaves.half})
+      {
+        if (list->own.empty()) continue;
+        list->own = list->own.subspan(first, n);
+        list->offsets = list->offsets.subspan(first, std::size_t(n) + 1);
+        list->shifts = shifts;
+      }
+      return leaves;
+    }
+
+    /// System by system, each as on its own: several at once, or on all threads where there are fewer than these.
+    template <class T>
+    void run_systems(list_step<T> const& step, leaf_groups_view const& leaves,
+                     step_set<T> const& targets, step_set<T> const& sources)
+    {
+      std::size_t const n = leaves.systems.size();
+      list_step<T> one = step;
+      this_thread here;
+      bool const at_once = step.threads && n >= std::size_t(workers_of(*step.threads));
+      if (at_once) one.threads = &here;
+      auto const run = [&](std::size_t s)
+      {
+        leaf_system const& system = leaves.systems[s];
+        if (system.first_leaf < system.last_leaf)
+          run_groups(one, cut_leaves(leaves, system.first_leaf, system.last_leaf, system.shifts),
+                     targets, sources);
+      };
+      if (at_once)
+        for_each_item(*step.threads, n, run);
+      else
+        for (std::size_t s = 0; s < n; ++s) run(s);
+    }
   }
 
   template <class T>
@@ -364,6 +404,7 @@ namespace nearfield::detail
                          step_set<T> const& sources) const
   {
     check_views(leaves.has_one_set, targets, sources);
+    if (!leaves.systems.empty()) return run_systems(*this, leaves, targets, sources);
     interaction_list const& list = is_mutual ? leaves.half : leaves.full;
     check_list(function, leaves.targets, list, targets.x.size(), sources.x.size(), threads);
     if (leaves.has_one_set) check_own_ranges(function, leaves.targets, list, threads);
@@ -385,21 +426,14 @@ namespace nearfield::detail
                   ": the form mutual over a part of the leaves adds to others too, on one thread; "
                   "clear the outputs, and give simd or scalar and .accumulate = true");
     if (count == 0) return;
-    // a part is a list of its own, whose offsets do not begin at 0
-    auto const cut = [&](interaction_list list)
-    {
-      list.own = list.own.subspan(part.first, count);
-      list.offsets = list.offsets.subspan(part.first, std::size_t(count) + 1);
-      return list;
-    };
     list_step step = *this;
     // with points of another set, or with those of an image, on the border of the box
     if (!all.has_one_set() || all.interactions().shifts.size() > 1)
       step.options.ranges_may_coincide = true;
+    interaction_list const list = is_mutual ? all.half_interactions() : all.interactions();
     run_groups(step,
-               leaves_of({all.targets().offsets.subspan(part.first, std::size_t(count) + 1)},
-                         cut(is_mutual ? all.half_interactions() : all.interactions()),
-                         all.has_one_set()),
+               cut_leaves(leaves_of(all.targets(), list, all.has_one_set()), part.first, part.last,
+                          list.shifts),
                targets, sources);
   }
 

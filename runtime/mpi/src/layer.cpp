@@ -291,7 +291,9 @@ namespace nearfield::starpu_mpi::detail
           piece.pairs = lists.pairs() - (known.has_one_set ? n_targets : 0);
           pieces[static_cast<std::size_t>(part)] = std::move(piece);
         });
-    return join(on, loop, pieces, function, remedy);
+    list_pair all;
+    join(on, pieces, function, remedy, all);
+    return all;
   }
 
   template <int Dim>

@@ -143,6 +143,14 @@ namespace nearfield
       leaves.source_order();
     };
 
+    /// Consecutive leaves whose ranges have shifts of their own.
+    struct leaf_system
+    {
+      index_type first_leaf = 0;
+      index_type last_leaf = 0;                        ///< one past the last
+      std::span<std::array<double, 3> const> shifts{}; ///< as interaction_list::shifts
+    };
+
     /// The leaves of a tree and how they are grouped; a group is some consecutive leaves. Its
     /// members are views into the tree, which must outlive them.
     struct leaf_groups_view
@@ -164,6 +172,8 @@ namespace nearfield
       /// length^1, added to the targets at each position to bring them into the box; empty if all are in it
       std::span<std::array<double, 3> const> target_moves;
       std::span<std::array<double, 3> const> source_moves; ///< the same for the sources
+      /// all leaves in parts that do not meet; none: the lists have the shifts
+      std::span<leaf_system const> systems;
     };
 
     /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.

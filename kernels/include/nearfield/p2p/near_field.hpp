@@ -204,16 +204,21 @@ namespace nearfield
     template <has_leaves Leaves>
     leaf_groups_view leaves_of(Leaves const& of, bool is_mutual)
     {
-      leaf_groups_view leaves = leaves_of(
-          of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
-      leaves.target_order = of.target_order();
-      leaves.source_order = of.source_order();
-      if constexpr (requires { of.target_moves(); })
+      if constexpr (requires { of.leaves(is_mutual); })
+        return of.leaves(is_mutual);
+      else
       {
-        leaves.target_moves = of.target_moves();
-        leaves.source_moves = of.source_moves();
+        leaf_groups_view leaves = leaves_of(
+            of.targets(), is_mutual ? of.half_interactions() : of.interactions(), of.has_one_set());
+        leaves.target_order = of.target_order();
+        leaves.source_order = of.source_order();
+        if constexpr (requires { of.target_moves(); })
+        {
+          leaves.target_moves = of.target_moves();
+          leaves.source_moves = of.source_moves();
+        }
+        return leaves;
       }
-      return leaves;
     }
 
     template <class T, class X, class Q, class Out>

@@ -5,8 +5,10 @@
 #include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -25,7 +27,7 @@ namespace nearfield
     own     ///< a_i; full lists only, since (j, i) may count where (i, j) does not
   };
 
-  /// Which pairs count, beside the cutoff of the cell list, which no other cutoff may exceed. What is not given does not
+  /// Which pairs count, beside the cutoff of the cell list, or the least of its systems, which no other cutoff may exceed. What is not given does not
   /// restrict. Values of points are in the order of the arrays that were given, in the precision of the points, and those
   /// of a set of points: with two sets, queries have theirs. It refers to what it is made from.
   template <class T>
@@ -136,9 +138,16 @@ namespace nearfield
     static detail::row_filter<value_type> of(detail::cell_view<value_type, Dim> const& cells,
                                              pair_filter<value_type> const& which)
     {
-      value_type const r2 = cells.grid.cutoff * cells.grid.cutoff;
-      return {which,         cells.target_order.size(), cells.source_order.size(),
-              cells.one_set, cells.grid.cutoff,         cells.grid.cutoff_squared > r2};
+      bool closed = false;
+      value_type least = std::numeric_limits<value_type>::infinity();
+      for (auto const& system : cells.systems)
+      {
+        value_type const cutoff = system.grid.cutoff;
+        closed |= system.grid.cutoff_squared > cutoff * cutoff;
+        least = std::min(least, cutoff);
+      }
+      return {which, cells.target_order.size(), cells.source_order.size(), cells.one_set, least,
+              closed};
     }
 
     Cells const* cells_;

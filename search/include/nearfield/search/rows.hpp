@@ -25,7 +25,7 @@ namespace nearfield::detail
     displacements ///< and r2 and x_i - x_j
   };
 
-  /// Consecutive points of a row in the same image: a shift of the cell list.
+  /// Consecutive points of a row in the same image: a shift of their system.
   struct image_run
   {
     index_type end; ///< of the last one, in the row
@@ -44,6 +44,7 @@ namespace nearfield::detail
     T const* r2;
     T const* d[Dim];
     image_run const* images; ///< until one ends at the last point; null unless asked for
+    image_counters<Dim> const* of_shift; ///< cell_system::images; null if there are none
   };
 
   template <class T, int Dim>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
@@ -70,6 +71,23 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
+  };
+
+  /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
+  /// [offsets[s], offsets[s + 1]). What is given once holds for all.
+  template <int Dim>
+  struct systems
+  {
+    /// one more than systems, ascending from 0 to the number of points
+    detail::kept_span<index_type const> offsets{};
+    detail::kept_span<index_type const> query_offsets{}; ///< the same of the queries, with two sets
+    detail::kept_span<double const> cutoffs{};           ///< R of each system, or of all, length^1
+    detail::kept_span<cell<Dim> const>
+        cells{}; ///< the box of each system, or of all; none: open boxes
+    /// where points of systems are mixed, as systems_of() gives it: system s has the points order[k] for the k in
+    /// [offsets[s], offsets[s + 1])
+    detail::kept_span<index_type const> order{};
+    detail::kept_span<index_type const> query_order{}; ///< the same of the queries
   };
 
   /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
@@ -211,13 +229,22 @@ namespace nearfield
         throw error(name + "both .cell and .period are given; give one of them");
     }
 
-    /// The box of valid options. Throws nearfield::error for vectors that span none.
+    /// The box of valid options.
+    template <class T, int Dim>
+    cell<Dim> box_of(cell_list_options<T, Dim> const& options)
+    {
+      return options.cell.is_periodic() ? options.cell : cell<Dim>::of_lengths(options.period);
+    }
+    /// Throws nearfield::error for vectors that span none.
+    template <int Dim>
+    cell_frame<Dim> frame_of(cell<Dim> const& box)
+    {
+      return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
+    }
     template <class T, int Dim>
     cell_frame<Dim> frame_of(cell_list_options<T, Dim> const& options)
     {
-      auto box = options.cell;
-      if (!box.is_periodic()) box = cell<Dim>::of_lengths(options.period);
-      return box.is_periodic() ? cell_frame<Dim>(box) : cell_frame<Dim>(); // which takes no time
+      return frame_of(box_of(options));
     }
 
     /// Where points are in a frame.

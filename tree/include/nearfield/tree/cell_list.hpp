@@ -5,11 +5,14 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/systems.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -20,15 +23,28 @@ namespace nearfield
     template <class T>
     class row_filter;
 
-    /// Points sorted by the cells of a grid, and the lists of cells that meet: the input of a radius search. It
-    /// owns nothing. The *position* of a point is its place in `target_x` or `source_x`.
+    /// One of the systems of a cell list.
+    template <class T, int Dim>
+    struct cell_system
+    {
+      index_type first_box = 0;
+      index_type last_box = 0;  ///< one past the last
+      cell_grid<T, Dim> grid{}; ///< the grid of the cells
+      /// Shift s is the image of the sources at x_j + shifts[s]: the displacement is (x_i - x_j) - shifts[s], in T.
+      std::span<std::array<double, 3> const> shifts{};
+      /// of each shift: how often it adds the vectors of the box
+      std::span<image_counters<Dim> const> images{};
+    };
+
+    /// Points sorted by the cells of grids, and the lists of cells that meet: the input of a radius search. It
+    /// owns nothing. The *position* of a point is its place in `target_x` or `source_x`; points, boxes and lists are those
+    /// of one system after another.
     ///
     /// Every column and `source_order` have `padding` more readable values after the last point, because vector
     /// kernels load whole registers. Coordinates there are finite.
     ///
     /// A box is a cell with points in it. The ranges of a box ascend by position, unless it meets cells in several
-    /// images; the half list holds those after the box. Shift s of a list is the image of the sources at
-    /// x_j + shifts[s]: the displacement is (x_i - x_j) - shifts[s], in T.
+    /// images; the half list holds those after the box. Shifts are those of the system.
     ///
     /// Where a box meets images of itself, they are ranges of their own. In a half list, a point meets those points of
     /// them that are at later positions and, if the image is positive, itself.
@@ -37,7 +53,7 @@ namespace nearfield
     {
       static constexpr int padding = 16; ///< readable values after the end of every column
 
-      cell_grid<T, Dim> grid; ///< the grid of the cells
+      std::span<cell_system<T, Dim> const> systems; ///< by their first box
 
       soa<T const, Dim> target_x; ///< coordinates of the targets, by position
       soa<T const, Dim> source_x; ///< coordinates of the sources, by position
@@ -53,8 +69,6 @@ namespace nearfield
       /// each pair of boxes once; one set only
       interaction_list half;
 
-      /// of each shift: how often it adds the vectors of the box
-      std::span<image_counters<Dim> const> images;
       /// by index: how often the vectors were subtracted from a point; empty if all were inside the box
       std::span<image_counters<Dim> const> target_images;
       std::span<image_counters<Dim> const> source_images; ///< the same for the sources
@@ -64,18 +78,27 @@ namespace nearfield
 
       /// which pairs count (<nearfield/search/pair_filter.hpp>); null: all within the cutoff
       row_filter<T> const* filter = nullptr;
+
+      /// Whether points of any system meet a cell in several images.
+      [[nodiscard]] bool meets_several_images() const
+      {
+        return std::any_of(systems.begin(), systems.end(),
+                           [](auto const& system) { return system.grid.meets_several_images(); });
+      }
     };
 
     /// A type whose view() has its cells, such as cell_list.
     template <class C>
     concept has_cell_view = requires(C const& cells) {
-      cells.view().grid;
+      cells.view().systems;
       cells.view().target_x;
       cells.view().full;
     };
 
     template <class T, int Dim>
     struct cell_list_data;
+    template <int Dim>
+    struct kept_systems;
 
     /// The coordinates that cell lists are made of.
     template <class T>
@@ -96,13 +119,20 @@ namespace nearfield
   /// fastest, and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
   /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
+  /// Several systems in one list, with cutoffs and boxes of their own, have no pairs with each other; each has those of a
+  /// list of its own, to the bit. All outputs are those of one system after another:
+  ///
+  ///     nearfield::cell_list const batch{nearfield::soa{x, y, z}, {.offsets = offsets, .cutoffs = cutoffs}};
+  ///
   /// Points may lie anywhere. If any lies outside the periodic box (the reduced cell of a sheared one), the list holds
   /// their images inside; points inside keep their bits (docs/conventions.md).
   ///
   /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or whose square
   /// is no normal number of T, a coordinate that is not finite, a point more than 2^29 boxes away, vectors that span no
   /// box, a box in which a point meets more than 65535 images, cells_per_cutoff below 0 or above max_cells_per_cutoff,
-  /// a null column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or needs
+  /// a null column, and 2^32 - 64 points or more; for systems that do not match the points, and options that are given
+  /// beside .cells. The error in one of several systems begins with its number, and that of a point counts from the first
+  /// of the system. The list is then unchanged. If rebuild() runs out of memory, or needs
   /// more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild(). Any number of
   /// threads may read a list.
   template <detail::cell_real T, int Dim>
@@ -117,50 +147,111 @@ namespace nearfield
 
     /// One set: the points are targets and sources.
     cell_list(strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
-        : cell_list(nullptr, points, nullptr, cutoff, options)
-    {}
+        : cell_list(nullptr, options)
+    {
+      build(points, nullptr, cutoff);
+    }
     /// Two sets: targets are `queries`, sources are `points`.
     cell_list(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
               double cutoff, options_type const& options = {})
-        : cell_list(nullptr, queries, &points, cutoff, options)
-    {}
+        : cell_list(nullptr, options)
+    {
+      build(queries, &points, cutoff);
+    }
+    /// A batch: several systems.
+    cell_list(strided<T const, Dim> const& points, systems<Dim> const& batch,
+              options_type const& options = {})
+        : cell_list(nullptr, options)
+    {
+      build(points, nullptr, batch);
+    }
+    /// A batch of two sets.
+    cell_list(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
+              systems<Dim> const& batch, options_type const& options = {})
+        : cell_list(nullptr, options)
+    {
+      build(queries, &points, batch);
+    }
     /// One set, sorted here and in rebuild() by the threads of `where`, which must outlive the list. It is the same to
     /// the bit.
     template <detail::cpu_place On>
     cell_list(On const& where, strided<T const, Dim> const& points, double cutoff,
               options_type const& options = {})
-        : cell_list(detail::threads_of(where), points, nullptr, cutoff, options)
-    {}
+        : cell_list(detail::threads_of(where), options)
+    {
+      build(points, nullptr, cutoff);
+    }
     /// The same for two sets.
     template <detail::cpu_place On>
     cell_list(On const& where, strided<T const, Dim> const& queries,
               strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
-        : cell_list(detail::threads_of(where), queries, &points, cutoff, options)
-    {}
+        : cell_list(detail::threads_of(where), options)
+    {
+      build(queries, &points, cutoff);
+    }
+    /// A batch, on threads.
+    template <detail::cpu_place On>
+    cell_list(On const& where, strided<T const, Dim> const& points, systems<Dim> const& batch,
+              options_type const& options = {})
+        : cell_list(detail::threads_of(where), options)
+    {
+      build(points, nullptr, batch);
+    }
+    /// A batch of two sets, on threads.
+    template <detail::cpu_place On>
+    cell_list(On const& where, strided<T const, Dim> const& queries,
+              strided<T const, Dim> const& points, systems<Dim> const& batch,
+              options_type const& options = {})
+        : cell_list(detail::threads_of(where), options)
+    {
+      build(queries, &points, batch);
+    }
     ~cell_list();
     /// The moved-from list accepts only assignment, destruction and rebuild() with a cutoff.
     cell_list(cell_list&&) noexcept;
     /// As the move constructor.
     cell_list& operator=(cell_list&&) noexcept;
 
-    /// Sorts other points, or the same ones after they moved, reusing memory. Keeps the cutoff, unless one is
-    /// given, and the options.
-    void rebuild(strided<T const, Dim> const& points);
+    /// Sorts other points, or the same ones after they moved, reusing memory. Keeps the cutoff or the systems, unless
+    /// others are given, and the options.
+    void rebuild(strided<T const, Dim> const& points) { build(points, nullptr, std::nullopt); }
     /// One set, with another cutoff.
-    void rebuild(strided<T const, Dim> const& points, double cutoff);
+    void rebuild(strided<T const, Dim> const& points, double cutoff)
+    {
+      build(points, nullptr, cutoff);
+    }
+    /// One set, and other systems.
+    void rebuild(strided<T const, Dim> const& points, systems<Dim> const& batch)
+    {
+      build(points, nullptr, batch);
+    }
     /// Two sets.
-    void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points);
+    void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points)
+    {
+      build(queries, &points, std::nullopt);
+    }
     /// Two sets, and another cutoff.
     void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
-                 double cutoff);
+                 double cutoff)
+    {
+      build(queries, &points, cutoff);
+    }
+    /// Two sets, and other systems.
+    void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
+                 systems<Dim> const& batch)
+    {
+      build(queries, &points, batch);
+    }
 
     /// Everything that a search needs.
     [[nodiscard]] detail::cell_view<T, Dim> view() const&;
 
-    /// The grid of the cells.
-    [[nodiscard]] detail::cell_grid<T, Dim> const& grid() const&;
-    /// R, rounded to T.
-    [[nodiscard]] T cutoff() const { return grid().cutoff; }
+    /// The number of systems: 1 unless they are given.
+    [[nodiscard]] std::size_t n_systems() const;
+    /// The grid of the cells of a system below n_systems().
+    [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const&;
+    /// R of a system, rounded to T.
+    [[nodiscard]] T cutoff(std::size_t system = 0) const { return grid(system).cutoff; }
     /// The number of boxes: cells that hold points of either set.
     [[nodiscard]] index_type size() const;
     /// Whether targets and sources are the same points.
@@ -187,32 +278,41 @@ namespace nearfield
 
     /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Those of adjacent cells in
     /// memory are merged. Ranges and shifts are those of target_positions() and source_positions(), not of your arrays.
+    /// Throws nearfield::error for several systems in periodic boxes.
     [[nodiscard]] interaction_list interactions() const&;
     /// The same with every pair of boxes once, at the box that comes first. Also throws
     /// nearfield::error for two sets.
     [[nodiscard]] interaction_list half_interactions() const&;
+    /// All of it for near_field: with the half list of boxes, or without.
+    [[nodiscard]] detail::leaf_groups_view leaves(bool half) const&;
 
     /// \cond
     // deleted: of a temporary, they would outlive what they refer to
-    void view() const&& = delete;              // give the list a name
-    void grid() const&& = delete;              // give the list a name
-    void targets() const&& = delete;           // give the list a name
-    void sources() const&& = delete;           // give the list a name
-    void target_order() const&& = delete;      // give the list a name
-    void source_order() const&& = delete;      // give the list a name
-    void target_positions() const&& = delete;  // give the list a name
-    void source_positions() const&& = delete;  // give the list a name
-    void interactions() const&& = delete;      // give the list a name
-    void half_interactions() const&& = delete; // give the list a name
-    void target_moves() const&& = delete;      // give the list a name
-    void source_moves() const&& = delete;      // give the list a name
+    void view() const&& = delete;                // give the list a name
+    void grid(std::size_t = 0) const&& = delete; // give the list a name
+    void targets() const&& = delete;             // give the list a name
+    void sources() const&& = delete;             // give the list a name
+    void target_order() const&& = delete;        // give the list a name
+    void source_order() const&& = delete;        // give the list a name
+    void target_positions() const&& = delete;    // give the list a name
+    void source_positions() const&& = delete;    // give the list a name
+    void interactions() const&& = delete;        // give the list a name
+    void half_interactions() const&& = delete;   // give the list a name
+    void target_moves() const&& = delete;        // give the list a name
+    void source_moves() const&& = delete;        // give the list a name
+    void leaves(bool) const&& = delete;          // give the list a name
     /// \endcond
 
   private:
-    cell_list(executor* threads, strided<T const, Dim> const& targets,
-              strided<T const, Dim> const* sources, double cutoff, options_type const& options);
+    cell_list(executor* threads, options_type const& options);
+    // one set if `sources` is null
     void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
-               double cutoff);
+               std::optional<double> cutoff);
+    void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+               systems<Dim> const& batch);
+    void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+               detail::kept_systems<Dim>&& given);
+    void check_shifts() const;
 
     executor* threads_; // null: the calling thread
     options_type options_;
@@ -238,6 +338,28 @@ namespace nearfield
   /// Targets and sources, on threads.
   template <detail::cpu_place On, detail::columns_view X, detail::columns_view Y>
   cell_list(On, X, Y, double,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
+
+  /// A batch of one set.
+  template <detail::columns_view X>
+  cell_list(X, std::type_identity_t<systems<X::n_columns>>,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
+  /// A batch of targets and sources.
+  template <detail::columns_view X, detail::columns_view Y>
+  cell_list(X, Y, std::type_identity_t<systems<X::n_columns>>,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
+
+  /// A batch of one set, on threads.
+  template <detail::cpu_place On, detail::columns_view X>
+  cell_list(On, X, std::type_identity_t<systems<X::n_columns>>,
+            std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
+      -> cell_list<detail::value_of<X>, X::n_columns>;
+  /// A batch of targets and sources, on threads.
+  template <detail::cpu_place On, detail::columns_view X, detail::columns_view Y>
+  cell_list(On, X, Y, std::type_identity_t<systems<X::n_columns>>,
             std::type_identity_t<cell_list_options<detail::value_of<X>, X::n_columns>> = {})
       -> cell_list<detail::value_of<X>, X::n_columns>;
 
