@@ -87,7 +87,8 @@ namespace nearfield::app
     {
       auto const dim = static_cast<std::size_t>(targets.points.dim);
       if (options.box.empty())
-        return options.motion || (sources && sources->points.box != targets.points.box)
+        return options.motion || options.cell.is_given() ||
+                       (sources && sources->points.box != targets.points.box)
                    ? std::nullopt
                    : targets.points.box;
       if (options.box.size() != dim + 1)
@@ -126,8 +127,12 @@ namespace nearfield::app
                   << ", which --check allows; --precision f64 keeps them" << std::endl;
     }
 
-    void check_for_ranks(execution_options const& step)
+    void check_for_ranks(run_options const& options)
     {
+      execution_options const& step = options.step;
+      if (options.cell.is_given())
+        throw error("--cell: not available for run over ranks of MPI; give --periodic, with "
+                    "positions in [0, L)");
       if (step.workers == 0)
         throw error(
             "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
@@ -140,7 +145,7 @@ namespace nearfield::app
     // Needs no input file. Starts CUDA, if it is asked for.
     void check_early(ranks const& all, run_options const& options)
     {
-      if (all.size() > 1) check_for_ranks(options.step);
+      if (all.size() > 1) check_for_ranks(options);
       check_interaction(options.interaction, options.dim);
       check_squares(options);
       check_devices(options.step);
@@ -208,7 +213,8 @@ namespace nearfield::app
         [&]
         {
           leave_out_velocities(options, points);
-          check_axes(options.periodic, targets);
+          settle_box(options, targets, sources);
+          cut.cell = options.cell;
           cut.box = choose_box(options, targets, sources);
         });
     auto const taken = taken_of(options, targets, sources, cut.box);
@@ -248,14 +254,15 @@ namespace nearfield::app
     return passed ? success : check_failed;
   }
 
-  exit_status tune(run_options const& options)
+  exit_status tune(run_options const& asked)
   {
     ranks const alone;
+    run_options options = asked;
     check_early(alone, options);
     auto const both = read_both(alone, options);
     auto const& targets = both.first; // as above
     named_points const* const sources = both.second ? &*both.second : nullptr;
-    check_axes(options.periodic, targets);
+    settle_box(options, targets, sources);
     auto const box = choose_box(options, targets, sources);
     auto const taken = taken_of(options, targets, sources, box);
     print_taken(taken);

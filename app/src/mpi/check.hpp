@@ -151,7 +151,7 @@ namespace nearfield::app
               continue;
             auto const from_source = [&](std::size_t d)
             {
-              return difference<T>(static_cast<double>(x[m * K::dim + d]), y[d][j],
+              return difference<T>({static_cast<double>(x[m * K::dim + d])}, {y[d][j]},
                                    image[d] * tree.period()[d], on.origin()[d]);
             };
             of_target.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
