@@ -127,12 +127,8 @@ namespace nearfield::app
                   << ", which --check allows; --precision f64 keeps them" << std::endl;
     }
 
-    void check_for_ranks(run_options const& options)
+    void check_for_ranks(execution_options const& step)
     {
-      execution_options const& step = options.step;
-      if (options.cell.is_given())
-        throw error("--cell: not available for run over ranks of MPI; give --periodic, with "
-                    "positions in [0, L)");
       if (step.workers == 0)
         throw error(
             "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
@@ -145,7 +141,7 @@ namespace nearfield::app
     // Needs no input file. Starts CUDA, if it is asked for.
     void check_early(ranks const& all, run_options const& options)
     {
-      if (all.size() > 1) check_for_ranks(options);
+      if (all.size() > 1) check_for_ranks(options.step);
       check_interaction(options.interaction, options.dim);
       check_squares(options);
       check_devices(options.step);
