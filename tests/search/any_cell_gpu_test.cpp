@@ -114,6 +114,12 @@ namespace nearfield::test
           expect_same_list(on_gpu, on_cpu,
                            to_csr{which, sorted, false, true, image_columns::counters});
         }
+        for (auto const images : {image_columns::counters, image_columns::packed})
+        {
+          SCOPED_TRACE("S alone");
+          expect_same_list(on_gpu, on_cpu, to_coo{.which = which, .images = images});
+          expect_same_list(on_gpu, on_cpu, to_csr{.which = which, .images = images});
+        }
         expect_same_list(on_gpu, on_cpu, to_coo{which});
         expect_same_list(on_gpu, on_cpu, to_csr{which});
         auto const counts = radius_search(cuda, on_gpu, count_pairs{which, true}).to_host();
@@ -182,6 +188,30 @@ namespace nearfield::test
     on_gpu.rebuild(inside.view(), T(0.7));
     expect_same_searches(on_gpu, cell_list<T, dim>(make_points<T, dim>(cloud::uniform, 700).view(),
                                                    double(T(0.7)), options));
+  }
+
+  TYPED_TEST(any_cell_gpu, lists_images_of_points_many_boxes_away)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    cell_list_options<T, dim> options;
+    options.period.fill(T(1));
+    auto const inside = make_points<T, dim>(cloud::uniform, 700);
+    device_columns<T, dim> const in_box(inside.view());
+    // as many boxes as the search may put into words, more, and so many that no word holds the difference
+    for (int const boxes : {1, 127, 128, 255, 511, 1 << 16})
+    {
+      SCOPED_TRACE(testing::Message() << boxes << " boxes away");
+      auto x = inside;
+      for (std::size_t i = 0; i < x.size(); i += 2)
+        x.columns[i % dim][i] += static_cast<T>(i % 3 == 0 ? boxes : -boxes);
+      device_columns<T, dim> const outside(x.view());
+      cuda_cell_list<T, dim> on_gpu(cuda, outside.view(), T(0.2), options);
+      expect_same_searches(on_gpu, cell_list<T, dim>(x.view(), double(T(0.2)), options));
+      on_gpu.rebuild(outside.view(), in_box.view());
+      expect_same_searches(on_gpu,
+                           cell_list<T, dim>(x.view(), inside.view(), double(T(0.2)), options));
+    }
   }
 
   TYPED_TEST(any_cell_gpu, refuses_points_too_far_to_count_images)

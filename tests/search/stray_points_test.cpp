@@ -161,8 +161,8 @@ namespace nearfield::test
     EXPECT_EQ(check_search(search), 2u);
 
     double const just =
-        (max_cells_per_axis - 0.5) *
-        detail::farthest_along(T(0.1), detail::cell_frame<dim>(), detail::points_along<dim>(), 0);
+        (max_cells_per_axis - 0.5) * detail::farthest_along<T>(T(0.1), detail::cell_frame<dim>(),
+                                                               detail::points_along<dim>(), 0);
     search = {.x = make_points<T, dim>(cloud::uniform, 1000), .cutoff = 0.1};
     search.options.cells_per_cutoff.fill(1);
     for (auto& column : search.x.columns)

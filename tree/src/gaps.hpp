@@ -64,8 +64,8 @@ namespace nearfield::detail
   /// Whether cells are wider than they need be, since the axis would have too many. Along the normals of oblique boxes no
   /// gap is left out.
   template <class T, int Dim>
-  bool has_wide_cells(cell_grid<T, Dim> const& grid, cell_list_options<T, Dim> const& options,
-                      int a)
+  NEARFIELD_FN bool has_wide_cells(cell_grid<T, Dim> const& grid,
+                                   cell_list_options<T, Dim> const& options, int a)
   {
     double const least = grid.farthest[a] / cells_per_cutoff(options, a);
     // not those of a grid that just fits, whose widths are rounded
@@ -85,7 +85,8 @@ namespace nearfield::detail
     if (grid.wraps[a] && spacing.lower + (grid.frame.thickness[a] - spacing.upper) <
                              (reach + 2) * (grid.farthest[a] / reach))
       return;
-    double const farthest = double(grid.cutoff) * pair_slack<T>, least = farthest / reach;
+    double const farthest = (double(grid.cutoff) + total_skin(options)) * pair_slack<T>,
+                 least = farthest / reach;
     double const length =
         gaps_of_grid(spacing, 1 / grid.inverse_width[a], least, max_cells_per_axis, reach);
     if (length == std::numeric_limits<double>::infinity()) return;

@@ -29,7 +29,8 @@ namespace nearfield::detail
     std::int64_t n = 1; ///< the box itself included
 
     constexpr image_numbers() : image_numbers(std::array<int, Dim>()) {}
-    constexpr explicit image_numbers(std::array<int, Dim> const& at_most) : most(at_most)
+    NEARFIELD_FN constexpr explicit image_numbers(std::array<int, Dim> const& at_most)
+        : most(at_most)
     {
       for (int a = 0; a < Dim; ++a)
       {
@@ -47,7 +48,7 @@ namespace nearfield::detail
       return static_cast<std::uint16_t>(sum < 0 ? sum + n : sum);
     }
     /// How many cells away the image is.
-    [[nodiscard]] constexpr std::array<int, Dim> cells_of(std::uint16_t shift) const
+    [[nodiscard]] NEARFIELD_FN constexpr std::array<int, Dim> cells_of(std::uint16_t shift) const
     {
       std::array<int, Dim> cells{};
       // digits that count from the lowest image
@@ -59,11 +60,46 @@ namespace nearfield::detail
   };
 
   template <class T, int Dim>
-  image_numbers<Dim> numbers_of(cell_grid<T, Dim> const& grid)
+  NEARFIELD_FN image_numbers<Dim> numbers_of(cell_grid<T, Dim> const& grid)
   {
-    std::array<int, Dim> most;
+    std::array<int, Dim> most{};
     for (int a = 0; a < Dim; ++a) most[a] = grid.most_images(a);
     return image_numbers<Dim>(most);
+  }
+
+  /// The counters of an image, by its number.
+  template <int Dim>
+  NEARFIELD_FN image_counters<Dim> image_of(cell_frame<Dim> const& frame,
+                                            image_numbers<Dim> const& numbers, std::uint16_t shift)
+  {
+    auto cells = numbers.cells_of(shift);
+    for (int a = 0; a < Dim; ++a)
+      if (!frame.periodic[a]) cells[a] = 0; // trees number images of open axes too
+    return frame.image_of(cells);
+  }
+
+  /// The largest counter of these images, without its sign.
+  template <int Dim>
+  NEARFIELD_FN double most_counter(cell_frame<Dim> const& frame, image_numbers<Dim> const& numbers)
+  {
+    double most = 0;
+    for (int b = 0; b < Dim; ++b)
+    {
+      double sum = 0;
+      for (int a = 0; a < Dim; ++a)
+        if (frame.periodic[a]) sum += numbers.most[a] * std::fabs(frame.basis[a][b]);
+      most = std::fmax(most, sum);
+    }
+    return most;
+  }
+
+  /// Throws nearfield::error for a box with more than max_image of a vector in an image; `function` starts the message.
+  template <int Dim>
+  void check_counters(double most, std::string const& function)
+  {
+    if (most > cell_frame<Dim>::max_image)
+      throw error(function + ": the box is too sheared for its images within the cutoff, or to "
+                             "touch; give vectors of the same lattice that are shorter");
   }
 
   /// The size of the tables of images: none without a periodic axis.
@@ -79,16 +115,10 @@ namespace nearfield::detail
                     std::span<std::array<double, 3>> shifts,
                     std::type_identity_t<std::span<image_counters<Dim>>> images)
   {
+    check_counters<Dim>(most_counter(frame, numbers), "cell");
     for (std::size_t s = 0; s < images.size(); ++s)
     {
-      auto cells = numbers.cells_of(static_cast<std::uint16_t>(s));
-      for (int a = 0; a < Dim; ++a)
-        if (!frame.periodic[a]) cells[a] = 0; // trees number images of open axes too
-      images[s] = frame.image_of(cells);
-      for (auto const counter : images[s])
-        if (std::abs(double(counter)) > frame.max_image)
-          throw error("cell: the box is too sheared for its images within the cutoff, or to touch; "
-                      "give vectors of the same lattice that are shorter");
+      images[s] = image_of(frame, numbers, static_cast<std::uint16_t>(s));
       shifts[s] = {};
       std::ranges::copy(frame.shift(images[s]), shifts[s].begin());
     }

@@ -25,7 +25,9 @@ namespace nearfield::detail
     uint64_t row_origin[fills ? 32 : 1];
     uint32_t row_place[fills ? 32 : 1];
     uint32_t index[32];
-    unsigned short chunk_shift[32];
+    candidate_chunk chunks[batch_chunks];
+    source_segment segments[32];
+    uint32_t centre[4];
     uint32_t candidate_index[fills ? batch_candidates : 1];
     uint32_t words[keeps ? 32 * words_pitch : 1];
   };
@@ -60,14 +62,17 @@ namespace nearfield::detail
 
   /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
   /// of the lane's candidates.
-  template <search_stage Stage, bool Images, class T, int Dim>
-  __device__ __forceinline__ uint32_t
-  test_batch(device_cell_view const& in, pair_definition<T, Dim> const& pair,
-             search_item const& item, warp_scratch<Stage>& scratch, int n_slots,
-             own_slots const& own, candidate_chunks const& chunks, bool by_row, int lane)
+  template <search_stage Stage, search_space Space, class T, int Dim>
+  __device__ __forceinline__ uint32_t test_batch(device_cell_view const& in,
+                                                 pair_definition<T, Dim> const& pair,
+                                                 search_item const& item,
+                                                 warp_scratch<Stage>& scratch, int n_slots,
+                                                 int n_chunks, own_slots const& own, bool by_row,
+                                                 int lane)
   {
     int const n_words = (n_slots + 31) / 32;
-    float const ambiguous = in.geometry.ambiguous;
+    constexpr bool batch = Space == search_space::batch;
+    float const ambiguous = in.geometry_of<batch>(item.number).ambiguous;
     uint32_t found = 0;
     for (int first = 0; first < n_words; first += 4)
     {
@@ -85,21 +90,20 @@ namespace nearfield::detail
         any = test_words<1>(candidates, scratch.points, item.count, ambiguous, masks);
       if (__any_sync(all_lanes, any))
       {
+        pair_system<T, Dim> const system =
+            pair.template system<batch>(batch ? in.item_system[item.number] : 0);
         uint32_t shifts[4] = {0, 0, 0, 0}; // of the lane's candidates
-        if (Images &&
-            __any_sync(all_lanes, chunks.marks >> lane & 1 && scratch.chunk_shift[lane] != 0))
-          for_each_chunk(chunks, lane,
-                         [&](int begin, uint32_t, int c)
-                         {
+        if (Space != search_space::open)
+#pragma unroll 1
+          for (int c = 0; c < n_chunks; ++c)
 #pragma unroll
-                           for (int q = 0; q < 4; ++q)
-                             if (begin <= (first + q) * 32 + lane)
-                               shifts[q] = chunks.shift(scratch.chunk_shift, c);
-                         });
+            for (int q = 0; q < 4; ++q)
+              if (scratch.chunks[c].first <= (first + q) * 32 + lane)
+                shifts[q] = scratch.chunks[c].shift;
 #pragma unroll
         for (int q = 0; q < 4; ++q)
           if (q < n && (first + q) * 32 + lane < n_slots)
-            masks[q] = exact_word(pair, candidates[32 * q], shifts[q], scratch.points,
+            masks[q] = exact_word(pair, system, candidates[32 * q], shifts[q], scratch.points,
                                   scratch.index, item.count, ambiguous, masks[q]);
       }
 #pragma unroll
@@ -126,11 +130,11 @@ namespace nearfield::detail
   /// null if there is no room.
   __device__ inline mask_head* keep_masks(search_output const& out, mask_head* link,
                                           search_item const& points, uint32_t const* words,
-                                          unsigned short const* shifts, int n_slots,
-                                          candidate_chunks const& chunks, bool goes_on, int lane)
+                                          candidate_chunk const* chunks, int n_slots, int n_chunks,
+                                          bool goes_on, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
-    int const before = chunks.count * chunk_words(out.keeps_shifts);
+    int const before = n_chunks * chunk_words(out.keeps_shifts);
     uint64_t const wanted = (n + before + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
     unsigned long long first = 0;
     if (lane == 0) first = atomicAdd(&out.counters->mask_words, wanted);
@@ -140,14 +144,15 @@ namespace nearfield::detail
     first += mask_head_words;
     if (lane == 0)
       *link = {first,
-               static_cast<uint32_t>(points.count | n_words << 8 | chunks.count << 16) |
+               static_cast<uint32_t>(points.count | n_words << 8 | n_chunks << 16) |
                    (goes_on ? 1u << 31 : 0u),
                points.begin};
     uint32_t* const masks = out.masks + first;
-    if (lane < chunks.count)
+    if (lane < n_chunks)
     {
-      reinterpret_cast<uint2*>(masks)[lane] = make_uint2(chunks.begin, chunks.kept);
-      if (out.keeps_shifts) masks[2 * chunks.count + lane] = chunks.shift(shifts, lane);
+      candidate_chunk const chunk = chunks[lane];
+      reinterpret_cast<uint2*>(masks)[lane] = make_uint2(chunk.begin, chunk.kept);
+      if (out.keeps_shifts) masks[2 * n_chunks + lane] = chunk.shift;
     }
     word_divider const row_of(n_words);
     for (int f = lane; f < n; f += 32)
@@ -161,22 +166,30 @@ namespace nearfield::detail
   /// Writes the pairs of a batch, row by row and in the order of slots: bits become slots in shared memory,
   /// 32 words at a time, and these are copied out.
   __device__ inline void write_batch(search_output const& out,
-                                     warp_scratch<search_stage::fill>& scratch, int n_points,
-                                     int n_slots, candidate_chunks const& chunks, uint32_t found,
-                                     uint32_t& row_done, int lane)
+                                     warp_scratch<search_stage::fill>& scratch,
+                                     search_item const& points, int n_slots, int n_chunks,
+                                     uint32_t found, uint32_t& row_done, int lane)
   {
-    int const n_words = (n_slots + 31) / 32, n = n_points * n_words;
-    auto* const staged = reinterpret_cast<unsigned short*>(scratch.candidates);
-    unsigned short* const shifts = staged + 32 * 32; // of candidates
-    static_assert(sizeof scratch.candidates >= (32 * 32 + batch_candidates) * sizeof *staged);
-    if (out.out_shift)
-      for_each_chunk(chunks, lane,
-                     [&](int first, uint32_t kept, int c)
-                     {
-                       if (kept >> lane & 1)
-                         shifts[first + __popc(kept & ((1u << lane) - 1))] =
-                             chunks.shift(scratch.chunk_shift, c);
-                     });
+    int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
+    // parts of the words of images, and staged pairs
+    auto* const of_candidates = reinterpret_cast<uint32_t*>(scratch.candidates);
+    uint32_t* const of_points = of_candidates + batch_candidates;
+    auto* const staged = reinterpret_cast<unsigned short*>(of_points + 32);
+    static_assert(sizeof scratch.candidates >=
+                  (batch_candidates + 32) * sizeof *of_points + 32 * 32 * sizeof *staged);
+    image_form const form = out.images.form();
+    if (form != image_form::none)
+    {
+      uint32_t const* const of_shifts = out.images.of_shifts_around(points.number);
+      of_points[lane] = lane < points.count ? out.images.of_target(points.begin + lane) : 0;
+      for (int c = 0; c < n_chunks; ++c)
+      {
+        candidate_chunk const chunk = scratch.chunks[c];
+        if (chunk.has(lane))
+          of_candidates[chunk.slot(lane)] = image_output::of_image(of_shifts, chunk.shift) +
+                                            out.images.of_source(chunk.begin + lane);
+      }
+    }
     // pair t of the batch goes to place row_place + t of its row
     scratch.row_place[lane] = row_done - sum_before(found, lane);
     row_done += found;
@@ -195,12 +208,14 @@ namespace nearfield::detail
       for (uint32_t t = lane; t < total; t += 32)
       {
         uint32_t const pair = staged[t], i = pair >> slot_bits;
+        uint32_t const slot = pair & ((1 << slot_bits) - 1);
         uint32_t const in_row = scratch.row_place[i] + written + t;
         if (in_row >= width) continue;
         uint64_t const at = scratch.row_origin[i] + in_row;
-        __stcs(out.out_j + at, scratch.candidate_index[pair & ((1 << slot_bits) - 1)]);
+        __stcs(out.out_j + at, scratch.candidate_index[slot]);
         if (out.out_i) __stcs(out.out_i + at, scratch.index[i]);
-        if (out.out_shift) __stcs(out.out_shift + at, shifts[pair & ((1 << slot_bits) - 1)]);
+        with_form(form,
+                  [&](auto of) { out.images.put<of()>(at, of_candidates[slot] + of_points[i]); });
       }
       written += total;
       __syncwarp();

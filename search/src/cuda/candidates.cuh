@@ -23,19 +23,22 @@ namespace nearfield::detail
   /// The points of an item, one per lane, and their bounding box.
   struct search_item
   {
+    uint32_t number;
     uint32_t begin;
     int count;
     /// the index of this lane's point
     uint32_t index;
-    /// the centre of the box, in units
-    uint32_t centre[3];
+    /// the centre of the box, in units; in shared memory
+    uint32_t* centre;
     /// half the edges of the box, in cutoffs
     float half_edge[3];
     /// this lane's point relative to the centre, in cutoffs; 0 in lanes without a point
     float x[3];
 
-    __device__ search_item(device_cell_view const& in, uint32_t item, int lane)
-        : begin(in.item_begin[item]), count(static_cast<int>(in.item_begin[item + 1] - begin))
+    __device__ search_item(device_cell_view const& in, cell_geometry const& g, uint32_t item,
+                           uint32_t* shared, int lane)
+        : number(item), begin(in.item_begin[item]),
+          count(static_cast<int>(in.item_begin[item + 1] - begin)), centre(shared)
     {
       uint4 const mine = in.targets[begin + (lane < count ? lane : 0)];
       index = mine.w;
@@ -47,9 +50,9 @@ namespace nearfield::detail
         int const d = static_cast<int>(u[a] - origin);
         int const low = __reduce_min_sync(all_lanes, d), high = __reduce_max_sync(all_lanes, d);
         int const middle = low + (high - low) / 2;
-        centre[a] = origin + static_cast<uint32_t>(middle);
-        half_edge[a] = static_cast<float>(high - middle) * in.geometry.unit + in.geometry.slack;
-        x[a] = lane < count ? static_cast<float>(d - middle) * in.geometry.unit : 0.f;
+        if (lane == 0) centre[a] = origin + static_cast<uint32_t>(middle);
+        half_edge[a] = static_cast<float>(high - middle) * g.unit + g.slack;
+        x[a] = lane < count ? static_cast<float>(d - middle) * g.unit : 0.f;
       }
     }
   };
@@ -72,59 +75,57 @@ namespace nearfield::detail
     positive_image
   };
 
-  /// Which of the 32 positions from `begin` on are candidates; lane c holds chunk c. Bit c of `marks`: shifts[c], in
-  /// shared memory, is the number of the image in which this chunk and those after it are met.
-  struct candidate_chunks
+  /// Which of the 32 positions from `begin` on are candidates, the slot of the first one, and the image in which they are
+  /// met. In shared memory: registers are few.
+  struct __align__(16) candidate_chunk
   {
-    int count = 0;
-    uint32_t begin = 0, kept = 0;
-    uint32_t marks = 0;
+    uint32_t begin, kept;
+    int first;
+    uint32_t shift;
 
-    /// That of chunk c; 0 if there is only the box itself.
-    __device__ unsigned short shift(unsigned short const* shifts, int c) const
-    {
-      return marks == 0 ? 0 : shifts[31 - __clz(marks & ((2u << c) - 1))];
-    }
+    __device__ bool has(int lane) const { return kept >> lane & 1; }
+    /// The slot of a lane's candidate.
+    __device__ int slot(int lane) const { return first + __popc(kept & ((1u << lane) - 1)); }
   };
+  /// The most of a batch: when masks are kept, a lane writes one.
+  inline constexpr int batch_chunks = 32;
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
-  /// in slots[]. True if the segments are exhausted, false if the batch is full, or if another image of the
-  /// item's own points is next. `Images`: whether there are any; an open box does not pay for them.
-  template <bool Images>
+  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, or if another image of the
+  /// item's own points is next.
+  template <search_space Space>
   __device__ __forceinline__ bool
-  gather_candidates(device_cell_view const& in, search_item const& item, uint32_t item_number,
-                    segment_walk& walk, float4* slots, unsigned short* shifts, int& n_slots,
-                    own_slots& own, candidate_chunks& chunks, int lane)
+  gather_candidates(device_cell_view const& in, search_item const& item, segment_walk& walk,
+                    float4* slots, candidate_chunk* chunks, int& n_slots, int& n_chunks,
+                    own_slots& own, int lane)
   {
-    cell_geometry const& g = in.geometry;
-    uint32_t const below = (1u << lane) - 1;
+    constexpr bool with_images = Space != search_space::open, batch = Space == search_space::batch;
+    cell_geometry const& g = in.geometry_of<batch>(item.number);
+    float const unit = g.unit, limit = g.limit;
+    image_move const* const images =
+        batch ? in.images + in.system_of(item.number).first_image : in.images;
     uint32_t const own_end = item.begin + item.count;
     for (;;)
     {
       if (!walk.has_pending())
       {
-        if (!walk.advance<Images>(in, item_number, item.begin, lane)) return true;
+        if (!walk.advance<with_images, batch>(in, item.number, item.begin, lane)) return true;
         continue;
       }
-      auto [begin, end, shift] = walk.first<Images>();
+      auto [begin, end, shift] = walk.first();
       uint32_t origin[3] = {item.centre[0], item.centre[1], item.centre[2]};
       own_points own_here =
           begin >= own_end || end <= item.begin || !in.one_set ? own_points::none : own_points::box;
-      if constexpr (Images)
+      if constexpr (with_images)
       {
-        if (chunks.count < 32)
-        {
-          if (lane == 0) shifts[chunks.count] = static_cast<unsigned short>(shift);
-          chunks.marks |= 1u << chunks.count;
-        }
         if (shift != 0)
         {
 #pragma unroll
-          for (int a = 0; a < 3; ++a) origin[a] -= __ldg(&in.images[shift].units[a]);
+          for (int a = 0; a < 3; ++a) origin[a] -= __ldg(&images[shift].units[a]);
           if (own_here != own_points::none)
-            own_here = !in.half                       ? own_points::none
-                       : in.images[shift].is_positive ? own_points::positive_image
-                                                      : own_points::negative_image;
+            own_here = !in.half                    ? own_points::none
+                       : images[shift].is_positive ? own_points::positive_image
+                                                   : own_points::negative_image;
         }
       }
 
@@ -142,17 +143,17 @@ namespace nearfield::detail
         for (int u = 0; u < ahead; ++u)
         {
           if (begin >= end) break;
-          float const x = static_cast<float>(static_cast<int>(records[u].x - origin[0])) * g.unit;
-          float const y = static_cast<float>(static_cast<int>(records[u].y - origin[1])) * g.unit;
-          float const z = static_cast<float>(static_cast<int>(records[u].z - origin[2])) * g.unit;
+          float const x = static_cast<float>(static_cast<int>(records[u].x - origin[0])) * unit;
+          float const y = static_cast<float>(static_cast<int>(records[u].y - origin[1])) * unit;
+          float const z = static_cast<float>(static_cast<int>(records[u].z - origin[2])) * unit;
           float const dx = fmaxf(fabsf(x) - item.half_edge[0], 0.f);
           float const dy = fmaxf(fabsf(y) - item.half_edge[1], 0.f);
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
-          bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > g.limit;
+          bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > limit;
           uint32_t kept = __ballot_sync(all_lanes, begin + lane < end && !far);
           if (own_here != own_points::none)
           {
-            bool const is_image = Images && own_here != own_points::box;
+            bool const is_image = with_images && own_here != own_points::box;
             // a half list starts after the first point, or at an image of it
             uint32_t const own_begin = item.begin + (in.half && !is_image ? 1 : 0);
             if (begin < own_end && begin + 32 > own_begin)
@@ -163,7 +164,7 @@ namespace nearfield::detail
                                                      begin + lane < min(own_end, end));
               if (begin <= own_begin || n_slots == 0)
               {
-                if (Images && own.first != own_slots::none)
+                if (with_images && own.first != own_slots::none)
                 {
                   walk.keep_from(begin, lane);
                   return false;
@@ -172,27 +173,22 @@ namespace nearfield::detail
                                 ? n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1))
                                 : n_slots;
                 own.offset = static_cast<int>(max(begin, own_begin) - item.begin) - own.first +
-                             (Images && own_here == own_points::positive_image ? 1 : 0);
+                             (with_images && own_here == own_points::positive_image ? 1 : 0);
               }
             }
           }
-          // a lane holds one chunk
-          if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32)
+          if (n_slots + __popc(kept) > batch_candidates || n_chunks == batch_chunks)
           {
             walk.keep_from(begin, lane);
             return false;
           }
-          if (kept >> lane & 1)
-            slots[n_slots + __popc(kept & below)] =
-                make_float4(x, y, z, __uint_as_float(records[u].w));
+          candidate_chunk const chunk{begin, kept, n_slots, shift};
+          if (chunk.has(lane))
+            slots[chunk.slot(lane)] = make_float4(x, y, z, __uint_as_float(records[u].w));
           if (kept != 0)
           {
-            if (lane == chunks.count)
-            {
-              chunks.begin = begin;
-              chunks.kept = kept;
-            }
-            ++chunks.count;
+            if (lane == 0) chunks[n_chunks] = chunk;
+            ++n_chunks;
           }
           n_slots += __popc(kept);
           begin += 32;
@@ -200,17 +196,5 @@ namespace nearfield::detail
       }
       walk.drop_first();
     }
-  }
-
-  /// Calls f(first, kept, c) for each chunk c; `first` is the slot of its first candidate. The whole warp calls it.
-  template <class F>
-  __device__ __forceinline__ void for_each_chunk(candidate_chunks const& chunks, int lane,
-                                                 F const& f)
-  {
-    uint32_t const before = sum_before(lane < chunks.count ? __popc(chunks.kept) : 0, lane);
-#pragma unroll 1
-    for (int c = 0; c < chunks.count; ++c)
-      f(static_cast<int>(__shfl_sync(all_lanes, before, c)), __shfl_sync(all_lanes, chunks.kept, c),
-        c);
   }
 }

@@ -64,12 +64,13 @@ namespace nearfield::detail
     image_counters<Dim> const* of_shifts;
     counters_of_points<Dim> of_targets, of_sources;
 
-    __device__ image_counters<Dim> image(std::uint32_t i, std::uint32_t j,
-                                         std::uint32_t shift) const
+    /// `first_image`: where the images of a system begin.
+    __device__ image_counters<Dim> image(std::uint32_t i, std::uint32_t j, std::uint32_t shift,
+                                         std::uint32_t first_image) const
     {
       image_counters<Dim> sum{}, of_point{};
       if (shift != 0)
-        for (int a = 0; a < Dim; ++a) sum[a] = of_shifts[shift][a];
+        for (int a = 0; a < Dim; ++a) sum[a] = of_shifts[first_image + shift][a];
       if (of_targets.any())
       {
         of_point = of_targets[i];
@@ -84,60 +85,140 @@ namespace nearfield::detail
     }
   };
 
-  template <class T, int Dim>
+  /// Of a batch, system_of_target is the system of each target.
+  template <class T, int Dim, bool Batch>
   __global__ void geometry_kernel(__grid_constant__ pair_definition<T, Dim> const pair,
                                   __grid_constant__ image_parts<Dim> const images,
-                                  pair_columns const of, std::uint64_t n,
+                                  std::uint32_t const* system_of_target, pair_columns const of,
+                                  std::uint64_t n,
                                   __grid_constant__ geometry_columns<T, Dim> const to)
   {
-    bool const reads_i = to.r2 || to.displacements[0] || images.of_targets.any(),
+    bool const reads_i = Batch || to.r2 || to.displacements[0] || images.of_targets.any(),
                reads_j = to.r2 || to.displacements[0] || images.of_sources.any();
     std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
     for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
          p += stride)
     {
       std::uint32_t const i = reads_i ? of.i[p] : 0, j = reads_j ? of.j[p] : 0,
-                          shift = of.shift ? of.shift[p] : 0;
-      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(i, j, shift));
+                          shift = of.images.shift ? of.images.shift[p] : 0;
+      std::uint32_t const s = Batch ? system_of_target[i] : 0;
+      pair_system<T, Dim> const system = pair.template system<Batch>(s);
+      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(system, i, j, shift));
       if (to.displacements[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
-          __stcs(to.displacements[a] + p, pair.difference(a, i, j, shift) + T(0));
+          __stcs(to.displacements[a] + p, pair.difference(system, a, i, j, shift) + T(0));
       if (!to.images[0] && !to.packed) continue;
-      image_counters<Dim> const image = images.image(i, j, shift);
+      image_counters<Dim> const image =
+          images.image(i, j, shift, Batch ? pair.systems[s].first_image : 0);
       if (to.images[0])
 #pragma unroll
         for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, image[a]);
       if (to.packed)
       {
-        std::uint32_t packed = 0;
-#pragma unroll
-        for (int a = 0; a < Dim; ++a)
-        {
-          auto const digit = static_cast<std::uint32_t>(image[a] + 512);
-          if (digit > 1023) *to.too_large = 1;
-          packed |= digit << 10 * a;
-        }
-        __stcs(to.packed + p, packed);
+        if (!fits_word(image)) *to.too_large = 1;
+        __stcs(to.packed + p, packed_word(image));
       }
     }
   }
 
-  /// Whether a list has columns that depend on the images of pairs, and points meet images.
-  template <class T, int Dim, class Options>
-  bool needs_shifts(cells_on_gpu<T, Dim> const& cells, Options const& what)
+  /// What points add to words of images, by position (image_output).
+  template <int Dim>
+  __global__ void words_of_points(counters_of_points<Dim> const counters,
+                                  std::uint32_t const* order, std::uint32_t n, std::uint32_t* words)
   {
-    return cells.images().moves() && (what.distances || what.displacements || has_images(what));
+    std::uint32_t const p = thread_index();
+    if (p < n) words[p] = counters.packed[order[p]] - packed_word(image_counters<Dim>());
   }
+
+  template <class T, int Dim>
+  void make_image_columns(image_columns images, std::uint64_t n, cuda_stream stream,
+                          device_pair_geometry<T, Dim>& to)
+  {
+    if (images == image_columns::packed)
+      to.packed_images = device_array<std::uint32_t>(n, stream, "radius_search: images");
+    if (images == image_columns::counters)
+      for (auto& column : to.images)
+        column = device_array<std::int32_t>(n, stream, "radius_search: images");
+  }
+
+  /// Whether the images of all pairs fit into 10 bits an axis, and their opposites.
+  template <class T, int Dim>
+  bool images_fit(cells_on_gpu<T, Dim> const& cells)
+  {
+    return cells.images().most() + 2 * counters_of_points<Dim>::near <= 511 &&
+           cells.target_images().are_near && cells.source_images().are_near;
+  }
+
+  /// What the writers of a list make of the images of its pairs, and the memory for it.
+  template <class T, int Dim>
+  class written_images
+  {
+  public:
+    template <class Options>
+    written_images(cells_on_gpu<T, Dim> const& cells, Options const& what)
+        : images_(what.images), needed_(cells.images().moves() &&
+                                        (what.distances || what.displacements || has_images(what))),
+          whole_(needed_ && has_images(what) && !what.distances && !what.displacements &&
+                 !what.sorted && images_fit(cells))
+    {}
+
+    /// Whether writers need the shifts of pairs.
+    [[nodiscard]] bool needed() const { return needed_; }
+    /// Whether S is among what they write: then add_geometry() has nothing to do.
+    [[nodiscard]] bool whole() const { return whole_; }
+
+    /// Makes the columns of a list of n pairs.
+    image_output make(cells_on_gpu<T, Dim> const& cells, std::uint64_t n,
+                      device_pair_geometry<T, Dim>& result)
+    {
+      image_output out;
+      cuda_stream const stream = cells.stream();
+      if (needed_ && !whole_)
+      {
+        shifts = device_array<unsigned short>(n, stream, "radius_search: images");
+        out.shift = shifts.data();
+      }
+      if (!whole_) return out;
+      make_image_columns(images_, n, stream, result);
+      out.packed = result.packed_images.data();
+      for (int a = 0; a < Dim; ++a) out.counters[a] = result.images[a].data();
+      out.of_shifts = cells.images().packed();
+      out.item_system = cells.targets().item_system.data();
+      out.systems = cells.systems_on_device().systems.data();
+      out.of_targets = words(of_targets_, cells.target_images(), cells.targets(), stream);
+      out.of_sources = cells.one_set()
+                           ? out.of_targets
+                           : words(of_sources_, cells.source_images(), cells.sources(), stream);
+      return out;
+    }
+
+    device_array<unsigned short> shifts;
+
+  private:
+    static std::uint32_t const* words(device_array<std::uint32_t>& to,
+                                      counters_of_points<Dim> const& counters,
+                                      sorted_points const& points, cuda_stream stream)
+    {
+      if (!counters.any()) return nullptr;
+      to = device_array<std::uint32_t>(points.n, stream, "radius_search: images");
+      words_of_points<Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
+          counters, points.order.data(), points.n, to.data());
+      check_cuda(cudaGetLastError(), "radius_search: words_of_points");
+      return to.data();
+    }
+
+    image_columns images_;
+    bool needed_, whole_;
+    device_array<std::uint32_t> of_targets_, of_sources_;
+  };
 
   /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
   template <class T, int Dim, class Options>
   void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, pair_columns const& of,
                     std::uint64_t n, device_pair_geometry<T, Dim>& to)
   {
-    bool const counts = what.images == image_columns::counters,
-               packs = what.images == image_columns::packed;
-    if (n == 0 || (!what.distances && !what.displacements && !counts && !packs)) return;
+    if (n == 0 || (!what.distances && !what.displacements && !has_images(what))) return;
     cuda_stream const stream = cells.stream();
     geometry_columns<T, Dim> columns{};
     auto const make = [&](bool wanted, auto& array, auto*& column, char const* name)
@@ -147,30 +228,39 @@ namespace nearfield::detail
       column = array.data();
     };
     make(what.distances, to.r2, columns.r2, "radius_search: r2");
+    make_image_columns(what.images, n, stream, to);
     for (int a = 0; a < Dim; ++a)
     {
       make(what.displacements, to.displacements[a], columns.displacements[a],
            "radius_search: displacements");
-      make(counts, to.images[a], columns.images[a], "radius_search: images");
+      columns.images[a] = to.images[a].data();
     }
-    make(packs, to.packed_images, columns.packed, "radius_search: images");
+    columns.packed = to.packed_images.data();
     image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
                                   cells.source_images()};
-    bool const may_be_large = packs && (images.of_targets.any() || images.of_sources.any() ||
-                                        cells.images().most() > 511);
+    bool const may_be_large = columns.packed && !images_fit(cells);
     device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
     if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
     columns.too_large = too_large.data();
     unsigned const blocks =
         static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-    geometry_kernel<T, Dim>
-        <<<blocks, block_threads, 0, stream>>>(definition_of(cells), images, of, n, columns);
+    auto const kernel =
+        cells.is_batch() ? &geometry_kernel<T, Dim, true> : &geometry_kernel<T, Dim, false>;
+    kernel<<<blocks, block_threads, 0, stream>>>(definition_of(cells), images,
+                                                 cells.system_of_target(), of, n, columns);
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
     std::uint32_t is_too_large = 0;
     if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
     if (is_too_large != 0)
       throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
                   "hold -512 to 511; ask for image_columns::counters");
+  }
+
+  template <class T, int Dim>
+  shift_numbers numbers_of_shifts(cells_on_gpu<T, Dim> const& cells)
+  {
+    return {cells.images().size(), cells.systems_on_device().systems.data(),
+            cells.system_of_target()};
   }
 
   template <class T, int Dim>
@@ -201,7 +291,8 @@ namespace nearfield::detail
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
-    out.keeps_shifts = needs_shifts(cells, what);
+    written_images<T, Dim> images(cells, what);
+    out.keeps_shifts = images.needed();
 
     mask_arrays masks(out, what.which, n, n_items, stream);
     device_array<std::uint32_t> many(n_items, stream, "radius_search: items");
@@ -219,9 +310,7 @@ namespace nearfield::detail
     item_pairs = {};
     result.i = device_array<index_type>(n_pairs, stream, "radius_search: i");
     result.j = device_array<index_type>(n_pairs, stream, "radius_search: j");
-    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
-                                        "radius_search: images");
-    pair_columns columns{result.i.data(), result.j.data(), shifts.data()};
+    pair_columns columns{result.i.data(), result.j.data(), images.make(cells, n_pairs, result)};
     auto const* const target_order = cells.targets().order.data();
     auto const* const source_order = cells.sources().order.data();
     if (found.items_of_many_batches < n_items)
@@ -239,7 +328,7 @@ namespace nearfield::detail
       out.item_offsets = item_offsets.data();
       out.out_i = columns.i;
       out.out_j = columns.j;
-      out.out_shift = columns.shift;
+      out.images = columns.images;
       run.template launch<search_stage::fill>();
     }
     if (what.sorted)
@@ -247,13 +336,13 @@ namespace nearfield::detail
       masks.heads = {};
       masks.masks = {};
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half, cells.images().size(),
-                    stream);
-      sort_keys(keys, shifts);
-      columns.shift = shifts.data();
+      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half,
+                    numbers_of_shifts(cells), stream);
+      sort_keys(keys, images.shifts);
+      columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
     }
-    add_geometry(cells, what, columns, n_pairs, result);
+    if (!images.whole()) add_geometry(cells, what, columns, n_pairs, result);
     return result;
   }
 
@@ -269,7 +358,8 @@ namespace nearfield::detail
         device_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
     device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
-    out.keeps_shifts = needs_shifts(cells, what);
+    written_images<T, Dim> images(cells, what);
+    out.keeps_shifts = images.needed();
     mask_arrays masks(out, what.which, n, run.n_items(), stream);
     run.template launch<search_stage::masks>();
     scan_counts(rows.data(), result.offsets.data(), n, stream);
@@ -283,9 +373,7 @@ namespace nearfield::detail
     rows = {};
     if (found.items_without_masks == 0) cells.free_records();
     result.columns = device_array<index_type>(n_pairs, stream, "radius_search: columns");
-    device_array<unsigned short> shifts(out.keeps_shifts ? n_pairs : 0, stream,
-                                        "radius_search: images");
-    pair_columns columns{nullptr, result.columns.data(), shifts.data()};
+    pair_columns columns{nullptr, result.columns.data(), images.make(cells, n_pairs, result)};
     expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
                  result.offsets.data()},
                 cells.targets().order.data(), cells.sources().order.data(), columns, stream);
@@ -297,16 +385,19 @@ namespace nearfield::detail
       out.n_only_items = found.items_without_masks;
       out.row_offsets = result.offsets.data();
       out.out_j = columns.j;
-      out.out_shift = columns.shift;
+      out.images = columns.images;
       run.template launch<search_stage::fill>();
     }
     masks.heads = {};
     masks.masks = {};
-    if (!what.sorted && !what.distances && !what.displacements && !has_images(what)) return result;
+    if (!what.sorted && !what.distances && !what.displacements &&
+        (!has_images(what) || images.whole()))
+      return result;
 
     // images alone need no i, if all points were inside the box
     device_array<std::uint32_t> i;
-    if (what.sorted || what.distances || what.displacements || cells.target_images().any())
+    if (what.sorted || what.distances || what.displacements || cells.target_images().any() ||
+        cells.is_batch())
     {
       i = device_array<std::uint32_t>(n_pairs, stream, "radius_search: rows");
       columns.i = i.data();
@@ -315,9 +406,9 @@ namespace nearfield::detail
     if (what.sorted)
     {
       device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, false, cells.images().size(), stream);
-      sort_keys(keys, shifts);
-      columns.shift = shifts.data();
+      keys_of_pairs(columns, keys.data(), n_pairs, false, numbers_of_shifts(cells), stream);
+      sort_keys(keys, images.shifts);
+      columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), nullptr, columns.j, n_pairs, stream);
     }
     add_geometry(cells, what, columns, n_pairs, result);

@@ -19,8 +19,9 @@ namespace nearfield::detail
     pair_definition<T, Dim> pair;
     pair.targets = device_points<T, Dim>(cells.target_x());
     pair.sources = device_points<T, Dim>(cells.source_x());
-    pair.cutoff_squared = cells.grid().cutoff_squared;
-    pair.shifts = cells.images().shifts();
+    pair.one = {cells.grid().cutoff_squared, cells.images().shifts()};
+    pair.systems = cells.systems_on_device().systems.data();
+    pair.cutoffs = cells.systems_on_device().cutoffs.data();
     return pair;
   }
 
@@ -69,8 +70,9 @@ namespace nearfield::detail
         static_assert(sizeof(search_counters) <= sizeof mail);
         out_.counters_for_host = new (mail) search_counters{};
       }
-      auto const kernel =
-          in_.images ? &search_kernel<T, Dim, Stage, true> : &search_kernel<T, Dim, Stage, false>;
+      auto const kernel = in_.systems  ? &search_kernel<T, Dim, Stage, search_space::batch>
+                          : in_.images ? &search_kernel<T, Dim, Stage, search_space::periodic>
+                                       : &search_kernel<T, Dim, Stage, search_space::open>;
       kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);

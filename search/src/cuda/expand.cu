@@ -12,105 +12,124 @@ namespace nearfield::detail
     /// write to more places at a time, which costs more.
     constexpr int expand_warps = 2, expand_threads = 32 * expand_warps;
 
-    /// The shifts of candidates, if they are asked for.
-    template <bool Shifts>
-    struct candidate_shifts
+    /// A point of an item, or a candidate: its index, and its part of the words of images.
+    template <bool Images>
+    struct __align__(8) pair_end
     {
-      unsigned short shift[batch_candidates];
+      uint32_t index, image;
     };
     template <>
-    struct candidate_shifts<false>
-    {};
+    struct pair_end<false>
+    {
+      uint32_t index;
+    };
 
-    template <bool Shifts>
-    struct __align__(16) expand_scratch : candidate_shifts<Shifts>
+    template <bool Images>
+    struct __align__(16) expand_scratch
     {
       // four at a time, from the first aligned place of the output on
       __align__(16) unsigned short staged[1024 + 8];
-      uint32_t candidate[batch_candidates];
-      uint32_t index[32];
+      pair_end<Images> candidates[batch_candidates];
+      pair_end<Images> points[32];
     };
 
-    /// Reads the indices of the candidates of a batch, from its chunks, and their shifts. The loads may overtake the
-    /// stores.
-    template <bool Shifts>
-    __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
-                                                    uint32_t const* source_order, uint32_t* to,
-                                                    candidate_shifts<Shifts>& shifts, int lane)
+    /// Reads the point of an item at a position.
+    template <bool Images>
+    __device__ void read_point(uint32_t index, uint32_t position, image_output const& images,
+                               pair_end<Images>& to)
+    {
+      to.index = index;
+      if constexpr (Images) to.image = images.of_target(position);
+    }
+
+    /// Reads the candidates of a batch, from its chunks. The loads may overtake the stores.
+    template <bool Images>
+    __device__ __forceinline__ void
+    read_candidates(uint32_t const* batch, int n_chunks, uint32_t const* source_order,
+                    image_output const& images, uint32_t const* of_shifts, pair_end<Images>* to,
+                    int lane)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
-      uint32_t const my_shift = Shifts && lane < n_chunks ? batch[2 * n_chunks + lane] : 0;
+      uint32_t const my_image = Images && lane < n_chunks
+                                    ? image_output::of_image(of_shifts, batch[2 * n_chunks + lane])
+                                    : 0;
       uint32_t const before = sum_before(__popc(mine.y), lane);
 #pragma unroll 4
       for (int c = 0; c < n_chunks; ++c)
       {
-        uint32_t const begin = __shfl_sync(all_lanes, mine.x, c);
+        uint32_t const position = __shfl_sync(all_lanes, mine.x, c) + lane;
         uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
         uint32_t const first = __shfl_sync(all_lanes, before, c);
+        uint32_t const image = Images ? __shfl_sync(all_lanes, my_image, c) : 0;
         if (kept >> lane & 1)
-          to[first + __popc(kept & ((1u << lane) - 1))] = __ldg(source_order + begin + lane);
-        if constexpr (Shifts)
         {
-          auto const shift = static_cast<unsigned short>(__shfl_sync(all_lanes, my_shift, c));
-          if (kept >> lane & 1) shifts.shift[first + __popc(kept & ((1u << lane) - 1))] = shift;
+          pair_end<Images>& one = to[first + __popc(kept & ((1u << lane) - 1))];
+          one.index = __ldg(source_order + position);
+          if constexpr (Images) one.image = image + images.of_source(position);
         }
       }
     }
 
-    /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4, with stores of
-    /// 16 bytes to both columns, and of 8 to that of shifts.
-    template <bool Shifts>
-    __device__ void write_pairs(expand_scratch<Shifts> const& scratch, uint32_t skip, uint32_t end,
-                                uint32_t* out_i, uint32_t* out_j, unsigned short* out_shift,
+    /// Copies staged pairs [skip, end) to places at + skip ..., where `at` is a multiple of 4, with stores of 16 bytes to
+    /// all columns, but of 8 to that of shifts.
+    template <image_form Form>
+    __device__ void write_pairs(expand_scratch<Form != image_form::none> const& scratch,
+                                uint32_t skip, uint32_t end, pair_columns const& out, uint64_t at,
                                 int lane)
     {
-      constexpr uint32_t slot_mask = (1 << slot_bits) - 1;
+      struct
+      {
+        uint32_t i, j, image;
+      } pairs[4];
+      auto const read = [&](int k, uint32_t staged)
+      {
+        auto const point = scratch.points[staged >> slot_bits];
+        auto const candidate = scratch.candidates[staged & ((1 << slot_bits) - 1)];
+        pairs[k] = {point.index, candidate.index, 0};
+        if constexpr (Form != image_form::none) pairs[k].image = point.image + candidate.image;
+      };
       for (uint32_t t = 4 * lane; t < end; t += 128)
       {
         ushort4 const four = *reinterpret_cast<ushort4 const*>(scratch.staged + t);
-        uint32_t const pairs[4] = {four.x, four.y, four.z, four.w};
+        uint32_t const staged[4] = {four.x, four.y, four.z, four.w};
         if (t >= skip && t + 4 <= end)
         {
-          uint4 i, j;
-          i.x = scratch.index[pairs[0] >> slot_bits];
-          i.y = scratch.index[pairs[1] >> slot_bits];
-          i.z = scratch.index[pairs[2] >> slot_bits];
-          i.w = scratch.index[pairs[3] >> slot_bits];
-          j.x = scratch.candidate[pairs[0] & slot_mask];
-          j.y = scratch.candidate[pairs[1] & slot_mask];
-          j.z = scratch.candidate[pairs[2] & slot_mask];
-          j.w = scratch.candidate[pairs[3] & slot_mask];
-          __stcs(reinterpret_cast<uint4*>(out_i + t), i);
-          __stcs(reinterpret_cast<uint4*>(out_j + t), j);
-          if constexpr (Shifts)
-            __stcs(reinterpret_cast<ushort4*>(out_shift + t),
-                   make_ushort4(
-                       scratch.shift[pairs[0] & slot_mask], scratch.shift[pairs[1] & slot_mask],
-                       scratch.shift[pairs[2] & slot_mask], scratch.shift[pairs[3] & slot_mask]));
+#pragma unroll
+          for (int k = 0; k < 4; ++k) read(k, staged[k]);
+          auto const& [a, b, c, d] = pairs;
+          __stcs(reinterpret_cast<uint4*>(out.i + at + t), make_uint4(a.i, b.i, c.i, d.i));
+          __stcs(reinterpret_cast<uint4*>(out.j + at + t), make_uint4(a.j, b.j, c.j, d.j));
+          out.images.put<Form>(at + t, make_uint4(a.image, b.image, c.image, d.image));
         }
         else
 #pragma unroll
-          for (uint32_t k = 0; k < 4; ++k)
+          for (int k = 0; k < 4; ++k)
             if (t + k >= skip && t + k < end)
             {
-              __stcs(out_i + t + k, scratch.index[pairs[k] >> slot_bits]);
-              __stcs(out_j + t + k, scratch.candidate[pairs[k] & slot_mask]);
-              if constexpr (Shifts) __stcs(out_shift + t + k, scratch.shift[pairs[k] & slot_mask]);
+              read(k, staged[k]);
+              __stcs(out.i + at + t + k, pairs[k].i);
+              __stcs(out.j + at + t + k, pairs[k].j);
+              out.images.put<Form>(at + t + k, pairs[k].image);
             }
       }
     }
 
-    template <bool Shifts>
-    __global__ void __launch_bounds__(expand_threads, 48 / expand_warps)
+    /// Blocks on a multiprocessor: with images, shared memory is for fewer.
+    template <image_form Form>
+    constexpr int expand_blocks = (Form == image_form::none ? 48 : 40) / expand_warps;
+
+    template <image_form Form>
+    __global__ void __launch_bounds__(expand_threads, expand_blocks<Form>)
         expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
                       uint32_t const* __restrict__ target_order,
-                      uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
-                      uint32_t* __restrict__ out_j, unsigned short* __restrict__ out_shift)
+                      uint32_t const* __restrict__ source_order,
+                      __grid_constant__ pair_columns const out)
     {
-      __shared__ expand_scratch<Shifts> scratch_of_warp[expand_warps];
-      expand_scratch<Shifts>& scratch = scratch_of_warp[threadIdx.x / 32];
+      constexpr bool images = Form != image_form::none;
+      __shared__ expand_scratch<images> scratch_of_warp[expand_warps];
+      expand_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
       for (uint32_t item = blockIdx.x * expand_warps + threadIdx.x / 32; item < n_items;
@@ -121,12 +140,15 @@ namespace nearfield::detail
         if (head.first == no_masks || head.goes_on()) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
-        uint32_t const* const words = item_masks + chunk_words(Shifts) * n_chunks;
+        uint32_t const* const words = item_masks + chunk_words(images) * n_chunks;
         int const n = n_points * n_words;
         uint32_t bits = lane < n ? words[lane] : 0;
-        if (lane < n_points) scratch.index[lane] = target_order[head.begin + lane];
-        read_candidates<Shifts>(item_masks, n_chunks, source_order, scratch.candidate, scratch,
-                                lane);
+        uint32_t const position = head.begin + lane;
+        if (lane < n_points)
+          read_point(target_order[position], position, out.images, scratch.points[lane]);
+        read_candidates(item_masks, n_chunks, source_order, out.images,
+                        images ? out.images.of_shifts_around(item) : nullptr, scratch.candidates,
+                        lane);
         __syncwarp();
         word_divider const row_of(n_words);
         // staged pairs [skip, filled) belong at `at` + ...
@@ -143,8 +165,7 @@ namespace nearfield::detail
           uint32_t const whole = f0 + 32 < n ? filled & ~3u : filled;
           if (whole != 0)
           {
-            write_pairs(scratch, skip, whole, out_i + at, out_j + at,
-                        Shifts ? out_shift + at : nullptr, lane);
+            write_pairs<Form>(scratch, skip, whole, out, at, lane);
             // up to three pairs wait for the next ones
             unsigned short const left = lane < 4 ? scratch.staged[whole + lane] : 0;
             __syncwarp();
@@ -159,27 +180,27 @@ namespace nearfield::detail
       }
     }
 
-    template <bool Shifts>
-    struct __align__(16) rows_scratch : candidate_shifts<Shifts>
+    template <bool Images>
+    struct __align__(16) rows_scratch
     {
       unsigned short staged[1024];
-      uint64_t row_origin[32];
-      uint32_t row_place[32];
-      uint32_t index[32];
-      uint32_t candidate[batch_candidates];
+      uint64_t row_at[32]; // pair t of the batch goes to row_at + t, modulo 2^64
+      pair_end<Images> points[32];
+      pair_end<Images> candidates[batch_candidates];
       uint32_t words[32 * batch_words];
     };
 
     /// The same for rows that start anywhere, or whose entries come from several batches.
-    template <bool Shifts>
+    template <image_form Form>
     __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
-                           uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
-                           uint32_t* __restrict__ out_j, unsigned short* __restrict__ out_shift)
+                           uint32_t const* __restrict__ source_order,
+                           __grid_constant__ pair_columns const out)
     {
-      __shared__ rows_scratch<Shifts> scratch_of_warp[expand_warps];
-      rows_scratch<Shifts>& scratch = scratch_of_warp[threadIdx.x / 32];
+      constexpr bool images = Form != image_form::none;
+      __shared__ rows_scratch<images> scratch_of_warp[expand_warps];
+      rows_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
       for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < in.n_items; k += stride)
@@ -189,27 +210,29 @@ namespace nearfield::detail
         if (head.first == no_masks) continue;
         int const n_points = head.points();
         bool const is_row = lane < n_points;
-        uint32_t const index = is_row ? target_order[head.begin + lane] : 0;
-        scratch.index[lane] = index;
+        uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
+        if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+        uint32_t const* const of_shifts = images ? out.images.of_shifts_around(item) : nullptr;
+        uint64_t row_at = 0; // where the lane's row goes on
         if (in.row_offsets)
-          scratch.row_origin[lane] = is_row ? in.row_offsets[index] : 0;
+          row_at = is_row ? in.row_offsets[index] : 0;
         else
-          scratch.row_origin[lane] =
-              in.item_offsets[item] +
-              sum_before(is_row ? in.row_of_position[head.begin + lane] : 0u, lane);
-        for (uint32_t row_done = 0;;)
+          row_at =
+              in.item_offsets[item] + sum_before(is_row ? in.row_of_position[position] : 0u, lane);
+        for (;;)
         {
           int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
           uint32_t const* const batch = in.masks + head.first;
           for (int f = lane; f < n; f += 32)
-            scratch.words[f] = batch[chunk_words(Shifts) * n_chunks + f];
-          read_candidates<Shifts>(batch, n_chunks, source_order, scratch.candidate, scratch, lane);
+            scratch.words[f] = batch[chunk_words(images) * n_chunks + f];
+          read_candidates(batch, n_chunks, source_order, out.images, of_shifts, scratch.candidates,
+                          lane);
           __syncwarp();
           uint32_t found = 0;
           for (int w = 0; w < n_words && is_row; ++w)
             found += __popc(scratch.words[lane * n_words + w]);
-          scratch.row_place[lane] = row_done - sum_before(found, lane);
-          row_done += found;
+          scratch.row_at[lane] = row_at - sum_before(found, lane);
+          row_at += found;
           __syncwarp();
           word_divider const row_of(n_words);
           uint32_t written = 0;
@@ -225,11 +248,13 @@ namespace nearfield::detail
             for (uint32_t t = lane; t < total; t += 32)
             {
               uint32_t const pair = scratch.staged[t], i = pair >> slot_bits;
-              uint64_t const at = scratch.row_origin[i] + (scratch.row_place[i] + written + t);
-              __stcs(out_j + at, scratch.candidate[pair & ((1 << slot_bits) - 1)]);
-              if (out_i) __stcs(out_i + at, scratch.index[i]);
-              if constexpr (Shifts)
-                __stcs(out_shift + at, scratch.shift[pair & ((1 << slot_bits) - 1)]);
+              auto const candidate = scratch.candidates[pair & ((1 << slot_bits) - 1)];
+              uint32_t image = 0;
+              if constexpr (images) image = candidate.image + scratch.points[i].image;
+              uint64_t const at = scratch.row_at[i] + (written + t);
+              __stcs(out.j + at, candidate.index);
+              if (out.i) __stcs(out.i + at, scratch.points[i].index);
+              out.images.put<Form>(at, image);
             }
             written += total;
             __syncwarp();
@@ -249,7 +274,8 @@ namespace nearfield::detail
     }
 
     __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
-                                bool smaller_first, unsigned short* shifts, int n_shifts)
+                                bool smaller_first, unsigned short* shifts,
+                                shift_numbers const numbers)
     {
       for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
            p += gridDim.x * uint64_t(simple_threads))
@@ -258,7 +284,7 @@ namespace nearfield::detail
         bool const swap = smaller_first && b < a;
         keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
         if (swap && shifts && shifts[p] != 0) // the opposite one
-          shifts[p] = static_cast<unsigned short>(n_shifts - shifts[p]);
+          shifts[p] = static_cast<unsigned short>(numbers.of(a) - shifts[p]);
       }
     }
 
@@ -288,9 +314,12 @@ namespace nearfield::detail
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
     unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
-    auto const kernel = out.shift ? expand_kernel<true> : expand_kernel<false>;
-    kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets, target_order,
-                                                  source_order, out.i, out.j, out.shift);
+    with_form(out.images.form(),
+              [&](auto form)
+              {
+                expand_kernel<form()><<<blocks, expand_threads, 0, stream>>>(
+                    heads, n_items, masks, item_offsets, target_order, source_order, out);
+              });
     check_cuda(cudaGetLastError(), "radius_search: expand_masks");
   }
 
@@ -299,17 +328,20 @@ namespace nearfield::detail
   {
     if (in.n_items == 0) return;
     unsigned const blocks = (in.n_items + expand_warps - 1) / expand_warps;
-    auto const kernel = out.shift ? expand_rows_kernel<true> : expand_rows_kernel<false>;
-    kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out.i, out.j,
-                                                  out.shift);
+    with_form(out.images.form(),
+              [&](auto form)
+              {
+                expand_rows_kernel<form()>
+                    <<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out);
+              });
     check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }
 
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_shifts, cuda_stream stream)
+                     bool smaller_first, shift_numbers const& numbers, cuda_stream stream)
   {
     keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
-        pairs.i, pairs.j, keys, n, smaller_first, pairs.shift, n_shifts);
+        pairs.i, pairs.j, keys, n, smaller_first, pairs.images.shift, numbers);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "image_output.cuh"
+
 #include <nearfield/core/where.hpp>
 
 #include <cstdint>
@@ -8,15 +10,15 @@ namespace nearfield::detail
 {
   struct mask_head;
 
-  /// Of a list: indices, and the number of the image in which j is met. Null: not asked for.
+  /// Of a list: indices, and the image of j. Null: not asked for.
   struct pair_columns
   {
     std::uint32_t *i, *j;
-    unsigned short* shift;
+    image_output images;
   };
 
   /// Expands the masks of a search to COO: the pairs of item k from item_offsets[k] on. Leaves out items
-  /// without masks or with several batches. Here and below chunks have shifts if the column of shifts is asked for.
+  /// without masks or with several batches. Here and below chunks have shifts if images are asked for.
   void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
@@ -38,10 +40,23 @@ namespace nearfield::detail
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
 
-  /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The image of a pair whose indices
-  /// are swapped becomes the opposite one.
+  /// How many images there are, for all pairs or, in a batch, for those of a target.
+  struct shift_numbers
+  {
+    int one;
+    device_system const* systems;
+    std::uint32_t const* system_of_target;
+
+    __device__ int of(std::uint32_t i) const
+    {
+      return systems ? systems[system_of_target[i]].geometry.n_images : one;
+    }
+  };
+
+  /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The number of the image of a pair
+  /// whose indices are swapped becomes the opposite one.
   void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
-                     bool smaller_first, int n_shifts, cuda_stream stream);
+                     bool smaller_first, shift_numbers const& numbers, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
                      cuda_stream stream);
 

@@ -61,7 +61,8 @@ namespace nearfield::detail
 
   /// The mask with ambiguous pairs decided by the definition.
   template <class T, int Dim>
-  __device__ __noinline__ uint32_t exact_word(pair_definition<T, Dim> const& pair, float4 candidate,
+  __device__ __noinline__ uint32_t exact_word(pair_definition<T, Dim> const& pair,
+                                              pair_system<T, Dim> system, float4 candidate,
                                               uint32_t shift, float4 const* points,
                                               uint32_t const* indices, int n, float ambiguous,
                                               uint32_t mask)
@@ -71,7 +72,7 @@ namespace nearfield::detail
     for (int i = 0; i < n; ++i)
     {
       if (fabsf(half_gap(points[i], candidate, square)) > ambiguous) continue;
-      mask = pair.is_in(indices[i], j, shift) ? mask | 1u << i : mask & ~(1u << i);
+      mask = pair.is_in(system, indices[i], j, shift) ? mask | 1u << i : mask & ~(1u << i);
     }
     return mask;
   }

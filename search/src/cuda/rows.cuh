@@ -226,7 +226,7 @@ namespace nearfield::detail
       auto const* const source_order = cells_.sources().order.data();
       auto const* const heads = from.masks->heads.data();
       auto const* const masks = from.masks->masks.data();
-      pair_columns const to{i, j, nullptr};
+      pair_columns const to{i, j, {}};
       if (i && found.items_of_many_batches < from.n_items)
         expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order,
                      source_order, to, stream);

@@ -20,7 +20,7 @@ namespace nearfield::detail
     return out.row_offsets ? out.row_offsets[points.index] : uint64_t(points.index) * out.width;
   }
 
-  template <class T, int Dim, search_stage Stage, bool Images>
+  template <class T, int Dim, search_stage Stage, search_space Space>
   __global__ void __launch_bounds__(search_threads, search_blocks)
       search_kernel(__grid_constant__ device_cell_view const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
@@ -28,6 +28,7 @@ namespace nearfield::detail
   {
     __shared__ warp_scratch<Stage> scratch_of_warp[search_warps];
     warp_scratch<Stage>& scratch = scratch_of_warp[threadIdx.x / 32];
+    constexpr bool batch = Space == search_space::batch;
     int const lane = threadIdx.x % 32;
     bool const by_row = out.row_of_index || out.row_of_position || out.item_pairs;
     uint64_t pairs_of_warp = 0;
@@ -42,24 +43,23 @@ namespace nearfield::detail
     {
       if (lane == 0) next = gridDim.x * search_warps + atomicAdd(taken, 1u); // while it is searched
       uint32_t const item = out.only_items ? out.only_items[k] : k;
-      search_item const points(in, item, lane);
+      search_item const points(in, in.geometry_of<batch>(item), item, scratch.centre, lane);
       scratch.index[lane] = points.index;
       scratch.points[lane] = make_float4(-points.x[0], -points.x[1], -points.x[2],
                                          half_square(points.x[0], points.x[1], points.x[2]) - 0.5f);
       if constexpr (Stage == search_stage::fill)
         scratch.row_origin[lane] = row_origin(out, item, points, lane);
 
-      segment_walk walk;
+      segment_walk walk(scratch.segments);
       uint32_t row_pairs = 0; // of the lane's point if by_row, otherwise of the lane's candidates
       mask_head* link = Stage == search_stage::masks ? out.heads + item : nullptr;
       bool has_one_batch = false;
       for (bool done = false, first = true; !done; first = false)
       {
-        int n_slots = 0;
+        int n_slots = 0, n_chunks = 0;
         own_slots own;
-        candidate_chunks chunks;
-        done = gather_candidates<Images>(in, points, item, walk, scratch.candidates,
-                                         scratch.chunk_shift, n_slots, own, chunks, lane);
+        done = gather_candidates<Space>(in, points, walk, scratch.candidates, scratch.chunks,
+                                        n_slots, n_chunks, own, lane);
         // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
@@ -69,18 +69,18 @@ namespace nearfield::detail
           for (int s = lane; s < n_slots; s += 32)
             scratch.candidate_index[s] = __float_as_uint(scratch.candidates[s].w);
 
-        uint32_t const found = test_batch<Stage, Images>(in, pair, points, scratch, n_slots, own,
-                                                         chunks, by_row, lane);
+        uint32_t const found = test_batch<Stage, Space>(in, pair, points, scratch, n_slots,
+                                                        n_chunks, own, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
         {
           has_one_batch = done && first;
           if (link)
-            link = keep_masks(out, link, points, scratch.words, scratch.chunk_shift, n_slots,
-                              chunks, !done, lane);
+            link = keep_masks(out, link, points, scratch.words, scratch.chunks, n_slots, n_chunks,
+                              !done, lane);
         }
         if constexpr (Stage == search_stage::fill)
-          write_batch(out, scratch, points.count, n_slots, chunks, found, row_pairs, lane);
+          write_batch(out, scratch, points, n_slots, n_chunks, found, row_pairs, lane);
         else
           row_pairs += found;
         __syncwarp();
@@ -91,7 +91,8 @@ namespace nearfield::detail
         pairs_of_warp += row_pairs;
         continue;
       }
-      if (lane < points.count && out.row_of_index) out.row_of_index[points.index] = row_pairs;
+      if (lane < points.count && out.row_of_index)
+        out.row_of_index[scratch.index[lane]] = row_pairs;
       if constexpr (Stage == search_stage::fill)
       {
         if (out.row_of_index && lane < points.count && row_pairs > out.width)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "image_output.cuh"
 #include "points.cuh"
 #include "segments.cuh"
 
@@ -90,8 +91,24 @@ namespace nearfield::detail
     uint32_t width = 0;
     uint32_t* out_i = nullptr;
     uint32_t* out_j = nullptr;
-    /// the number of the image in which j is met; null if not asked for
-    unsigned short* out_shift = nullptr;
+    image_output images;
+  };
+
+  /// What a search knows of images: kernels of open boxes have nothing to do with them.
+  enum class search_space
+  {
+    open,
+    periodic,
+    batch ///< several systems, each with images
+  };
+
+  /// What a pair depends on besides its points. The shifts are what images add to sources, by number; null if there is only
+  /// the box itself.
+  template <class T, int Dim>
+  struct pair_system
+  {
+    T cutoff_squared;
+    std::array<T, Dim> const* shifts;
   };
 
   /// The definition of a pair, in the precision of the points.
@@ -99,31 +116,45 @@ namespace nearfield::detail
   struct pair_definition
   {
     device_points<T, Dim> targets, sources;
-    T cutoff_squared;
-    /// what images add to sources, by number; null if there is only the box itself
-    std::array<T, Dim> const* shifts;
+    /// that of all points or, of a batch, its shifts those of all systems
+    pair_system<T, Dim> one;
+    // of a batch
+    device_system const* systems;
+    device_system_cutoff<T> const* cutoffs;
+
+    template <bool Batch>
+    __device__ pair_system<T, Dim> system(uint32_t s) const
+    {
+      if constexpr (Batch)
+        return {cutoffs[s].cutoff_squared, one.shifts + systems[s].first_image};
+      else
+        return one;
+    }
 
     /// (x_i - x_j) - shift. Each operation is rounded.
-    __device__ T difference(int a, uint32_t i, uint32_t j, uint32_t shift) const
+    __device__ T difference(pair_system<T, Dim> const& of, int a, uint32_t i, uint32_t j,
+                            uint32_t shift) const
     {
       T const d = subtract(targets.x[a][i], sources.x[a][j]);
-      return shift != 0 ? subtract(d, shifts[shift][a]) : d;
+      return shift != 0 ? subtract(d, of.shifts[shift][a]) : d;
     }
-    __device__ T distance_squared(uint32_t i, uint32_t j, uint32_t shift) const
+    __device__ T distance_squared(pair_system<T, Dim> const& of, uint32_t i, uint32_t j,
+                                  uint32_t shift) const
     {
       T r2 = 0;
 #pragma unroll
       for (int a = 0; a < Dim; ++a)
       {
-        T const d = difference(a, i, j, shift);
+        T const d = difference(of, a, i, j, shift);
         T const d2 = multiply(d, d);
         r2 = a == 0 ? d2 : add(r2, d2);
       }
       return r2;
     }
-    __device__ bool is_in(uint32_t i, uint32_t j, uint32_t shift) const
+    __device__ bool is_in(pair_system<T, Dim> const& of, uint32_t i, uint32_t j,
+                          uint32_t shift) const
     {
-      return distance_squared(i, j, shift) < cutoff_squared;
+      return distance_squared(of, i, j, shift) < of.cutoff_squared;
     }
 
   private:

@@ -16,7 +16,7 @@
 namespace nearfield::detail
 {
   /// The bounding box of a set of points, as numbers that atomicMax orders, and the first invalid point. All
-  /// zero before the first block and again after the last one, but that a kernel before may have set `bad`.
+  /// zero before the first block and again after the last one, but that a kernel before may have set `bad` and `any_far`.
   template <int Dim>
   struct device_bounds
   {
@@ -24,6 +24,8 @@ namespace nearfield::detail
     unsigned long long upper[Dim], lower[Dim];
     /// 2^32 - 1 - i for the first invalid point i; 0 if there is none
     std::uint32_t bad;
+    /// some point is many boxes away (counters_of_points)
+    std::uint32_t any_far;
     std::uint32_t blocks_done;
   };
 
@@ -112,6 +114,7 @@ namespace nearfield::detail
       to_host->upper[a] = atomicExch(&bounds->upper[a], 0ull);
     }
     to_host->bad = atomicExch(&bounds->bad, 0u);
+    to_host->any_far = atomicExch(&bounds->any_far, 0u);
     bounds->blocks_done = 0;
     __threadfence_system();
     *static_cast<std::uint32_t volatile*>(&to_host->blocks_done) = gridDim.x;

@@ -17,8 +17,8 @@ namespace nearfield::detail
   inline constexpr std::uint32_t crowd = 512;
 
   /// *crowded is in host memory, and is seldom written.
-  template <class T, int Dim>
-  __global__ void count_cells(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+  template <class T, int Dim, class Cells>
+  __global__ void count_cells(device_points<T, Dim> points, __grid_constant__ Cells const cells,
                               std::uint32_t* counts, cell_rank* ranks,
                               std::uint32_t volatile* crowded)
   {
@@ -31,8 +31,8 @@ namespace nearfield::detail
   }
 
   /// Writes the records in the order of cells.
-  template <class T, int Dim>
-  __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+  template <class T, int Dim, class Cells>
+  __global__ void scatter_points(device_points<T, Dim> points, __grid_constant__ Cells const cells,
                                  cell_rank const* ranks, std::uint32_t const* starts,
                                  uint4* records)
   {
@@ -58,8 +58,8 @@ namespace nearfield::detail
     order[place] = record.w;
   }
 
-  template <class T, int Dim>
-  __global__ void keys_of_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+  template <class T, int Dim, class Cells>
+  __global__ void keys_of_points(device_points<T, Dim> points, __grid_constant__ Cells const cells,
                                  std::uint64_t* keys, std::uint32_t* order)
   {
     std::uint32_t const i = thread_index();
@@ -68,8 +68,8 @@ namespace nearfield::detail
     order[i] = i;
   }
 
-  template <class T, int Dim>
-  __global__ void gather_records(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+  template <class T, int Dim, class Cells>
+  __global__ void gather_records(device_points<T, Dim> points, __grid_constant__ Cells const cells,
                                  std::uint32_t const* order, uint4* records)
   {
     std::uint32_t const p = thread_index();
@@ -86,5 +86,14 @@ namespace nearfield::detail
     if (item >= n_items) return;
     std::uint64_t const key = keys[item_begin[item]];
     item_cell[item] = key - key % group;
+  }
+
+  /// The system of each item, which is that of its first point.
+  static __global__ void systems_of_items(std::uint32_t const* item_begin,
+                                          std::uint32_t const* of_position, std::uint32_t n_items,
+                                          std::uint32_t* item_system)
+  {
+    std::uint32_t const item = thread_index();
+    if (item < n_items) item_system[item] = of_position[item_begin[item]];
   }
 }

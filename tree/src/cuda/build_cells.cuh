@@ -34,40 +34,106 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
                                    T cutoff)
   {
-    build(grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff), targets, sources,
-          one_set);
+    auto const& options = grid_of_.options();
+    check_cell_options(cutoff, options);
+    auto found =
+        grid_of_(mail_->bounds,
+                 systems_.any() || cells_now_.empty() ? frame_of(options) : frame_of(cells_now_[0]),
+                 targets, sources, one_set ? 1 : 2, cutoff);
+    sort_anew(targets, sources, one_set,
+              [&]
+              {
+                grid_ = found.grid;
+                pieces_ = std::move(found.pieces); // where the grid's are
+                geometry_ = found.geometry;
+                n_cells_ = geometry_.total_cells();
+                take_points(found.in_box);
+                if (systems_.any()) cells_now_.clear(); // theirs
+                systems_ = {};
+                pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
+                images_.make(grid_.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
+              });
   }
 
   template <class T, int Dim>
-  void cells_on_gpu<T, Dim>::build(found_grid<T, Dim>&& found, columns const& targets,
-                                   columns const& sources, bool one_set)
+  void cells_on_gpu<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
+                                   systems<Dim> const& of)
+  {
+    auto found = make_systems<T, Dim>(systems_, of, grid_of_.options(), targets, sources, one_set,
+                                      mail_->systems, stream_);
+    end_stage("systems", stream_);
+    sort_anew(targets, sources, one_set,
+              [&]
+              {
+                geometry_ = {};
+                geometry_.group = found.group;
+                n_cells_ = found.cells;
+                take_points(found.in_box);
+                images_ = std::move(found.images);
+                systems_ = std::move(found);
+                cells_now_.clear(); // which they have
+              });
+  }
+
+  template <class T, int Dim>
+  template <class Take>
+  void cells_on_gpu<T, Dim>::sort_anew(columns const& targets, columns const& sources, bool one_set,
+                                       Take const& take)
   {
     // to be freed when the device has work again
     sorted_points old_targets = std::exchange(targets_, {});
     sorted_points old_sources = std::exchange(sources_, {});
-    grid_ = found.grid;
-    pieces_ = std::move(found.pieces); // where the grid's are
-    geometry_ = found.geometry;
-    in_box_ = std::move(found.in_box);
+    grids_.clear();
     one_set_ = one_set;
-    bind(targets, sources);
     try
     {
-      pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
-      images_.make(grid_, geometry_, stream_);
+      take();
+      bind(targets, sources);
       sort(targets_, target_x_, old_targets);
       if (!one_set) sort(sources_, source_x_, old_sources);
     }
     catch (...)
     {
-      // out of memory halfway: an empty list is better than parts that do not match
-      targets_ = {};
-      sources_ = {};
-      target_x_ = {};
-      source_x_ = {};
-      in_box_ = {};
+      forget();
       throw;
     }
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::forget()
+  {
+    targets_ = {};
+    sources_ = {};
+    target_x_ = {};
+    source_x_ = {};
+    in_box_ = {};
+    then_ = {};
+  }
+
+  template <class T, int Dim>
+  cell_grid<T, Dim> const& cells_on_gpu<T, Dim>::grid_of_system(std::size_t s)
+  {
+    if (grids_.empty())
+    {
+      grids_.resize(systems_.size());
+      device_copy(grids_.data(), systems_.grids.data(), grids_.size() * sizeof grids_[0], stream_);
+    }
+    return grids_.at(s);
+  }
+
+  template <class T, int Dim>
+  template <class F>
+  void cells_on_gpu<T, Dim>::with_cells(sorted_points const& of, F const& f) const
+  {
+    if (systems_.any())
+    {
+      f(cell_in_system<T, Dim>{systems_.grids.data(), systems_.systems.data(),
+                               systems_of(of).by_point()});
+      return;
+    }
+    cell_grid<T, Dim> grid = grid_;
+    for (int a = 0; a < Dim; ++a) grid.pieces[a] = pieces_on_device_.of(a);
+    f(cell_of_point<T, Dim>(grid, geometry_));
   }
 
   template <class T, int Dim>
@@ -75,13 +141,18 @@ namespace nearfield::detail
   {
     to.n = static_cast<std::uint32_t>(x.size());
     if (to.n == 0) return;
-    if (has_table(geometry_.total_cells(), to.n))
+    if (has_table(double(n_cells_), to.n))
       sort_with_table(to, x, old);
     else
     {
       old = {};
       sort_by_keys(to, x, true);
     }
+    if (!systems_.any()) return;
+    to.item_system = device_array<std::uint32_t>(to.n_items, stream_, "cuda_cell_list: items");
+    systems_of_items<<<blocks_for(to.n_items, block_threads), block_threads, 0, stream_>>>(
+        to.item_begin.data(), systems_of(to).of_position.data(), to.n_items, to.item_system.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: systems_of_items");
   }
 
   template <class T, int Dim>
@@ -89,9 +160,8 @@ namespace nearfield::detail
                                              sorted_points& old)
   {
     device_points<T, Dim> const points(x);
-    cell_of_point<T, Dim> const cells = this->cells();
     std::size_t const n = points.n;
-    std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
+    std::size_t const n_cells = n_cells_;
     std::uint32_t const group = geometry_.group;
     unsigned const blocks = blocks_for(n, block_threads);
     cell_mail<Dim> volatile& mail = *mail_;
@@ -102,8 +172,12 @@ namespace nearfield::detail
     check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                "cudaMemsetAsync");
     to.ranks = device_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
-    count_cells<T, Dim><<<blocks, block_threads, 0, stream_>>>(points, cells, counts.data(),
-                                                               to.ranks.data(), &mail.crowded);
+    with_cells(to,
+               [&](auto const& cells)
+               {
+                 count_cells<T, Dim><<<blocks, block_threads, 0, stream_>>>(
+                     points, cells, counts.data(), to.ranks.data(), &mail.crowded);
+               });
     check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
     end_stage("histogram", stream_);
     old = {};
@@ -122,8 +196,12 @@ namespace nearfield::detail
     // A write of half a sector reads memory first, unless the sector is in the cache.
     check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
                "cudaMemsetAsync");
-    scatter_points<T, Dim><<<blocks, block_threads, 0, stream_>>>(
-        points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
+    with_cells(to,
+               [&](auto const& cells)
+               {
+                 scatter_points<T, Dim><<<blocks, block_threads, 0, stream_>>>(
+                     points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
+               });
     check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
     end_stage("scatter", stream_);
     // while the device scatters
@@ -139,13 +217,16 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::sort_by_keys(sorted_points& to, columns const& x, bool alone)
   {
     device_points<T, Dim> const points(x);
-    cell_of_point<T, Dim> const cells = this->cells();
     std::size_t const n = points.n;
     unsigned const blocks = blocks_for(n, block_threads);
     to.keys = device_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
     to.order = device_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
-    keys_of_points<T, Dim>
-        <<<blocks, block_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
+    with_cells(to,
+               [&](auto const& cells)
+               {
+                 keys_of_points<T, Dim><<<blocks, block_threads, 0, stream_>>>(
+                     points, cells, to.keys.data(), to.order.data());
+               });
     check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
     sort_by_key(to.keys, to.order, key_bits(), "cuda_cell_list: sort");
     make_records(to, x);
@@ -201,17 +282,20 @@ namespace nearfield::detail
   {
     if (to.n == 0 || to.any_records()) return;
     to.records = device_array<uint4>(to.n, stream_, "cuda_cell_list: records");
-    gather_records<T, Dim><<<blocks_for(to.n, block_threads), block_threads, 0, stream_>>>(
-        device_points<T, Dim>(x), cells(), to.order.data(), to.records.data());
+    with_cells(to,
+               [&](auto const& cells)
+               {
+                 gather_records<T, Dim>
+                     <<<blocks_for(to.n, block_threads), block_threads, 0, stream_>>>(
+                         device_points<T, Dim>(x), cells, to.order.data(), to.records.data());
+               });
     check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
   }
 
   template <class T, int Dim>
   int cells_on_gpu<T, Dim>::key_bits() const
   {
-    // the product may need all 64 bits
-    auto const last = geometry_.rows() * geometry_.row_cells - 1;
-    return std::max(1, static_cast<int>(std::bit_width(last)));
+    return std::max(1, static_cast<int>(std::bit_width(n_cells_ - 1)));
   }
 
   template <class T, int Dim>

@@ -6,9 +6,13 @@
 #include "pinned.hpp"
 #include "segments.cuh"
 #include "sorted_points.cuh"
+#include "system_grids.cuh"
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace nearfield::detail
@@ -19,6 +23,8 @@ namespace nearfield::detail
   struct cell_mail
   {
     bounds_of_sets<Dim> bounds;
+    system_mail systems;
+    std::uint32_t moves; ///< as tell_moves() says
     std::uint32_t crowded;
     /// the number plus 1
     std::uint32_t items;
@@ -35,26 +41,46 @@ namespace nearfield::detail
     cells_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options);
 
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff) override;
+    void build(columns const& targets, columns const& sources, bool one_set,
+               systems<Dim> const& of) override;
+
+    void rebuild(columns const& targets, columns const& sources, bool one_set,
+                 std::span<cell<Dim> const> cells) override;
+    std::uint32_t const* needs_rebuild(columns const& targets, columns const& sources, bool one_set,
+                                       std::span<cell<Dim> const> cells) override;
+    bool update(columns const& targets, columns const& sources, bool one_set,
+                std::span<cell<Dim> const> cells, bool is_checked) override;
 
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {
-      target_x_ = in_box_[0].or_else(targets);
-      source_x_ = in_box_[one_set_ ? 0 : 1].or_else(sources);
+      target_x_ = in_box(0).or_else(targets);
+      source_x_ = in_box(one_set_ ? 0 : 1).or_else(sources);
     }
 
     [[nodiscard]] cuda_stream stream() const override { return stream_; }
     [[nodiscard]] bool one_set() const override { return one_set_; }
+    [[nodiscard]] bool is_batch() const override { return systems_.any(); }
+    [[nodiscard]] systems<Dim> given_systems() const override { return systems_.given(); }
+    [[nodiscard]] cell_grid<T, Dim> const& grid_of_system(std::size_t s) override;
     [[nodiscard]] cell_grid<T, Dim> const& grid() const override { return grid_; }
     [[nodiscard]] columns const& target_x() const override { return target_x_; }
     [[nodiscard]] columns const& source_x() const override { return source_x_; }
     [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
     [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
+    /// Those of all systems, one after another.
     [[nodiscard]] device_images<T, Dim> const& images() const { return images_; }
-    [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box_[0].counters(); }
+    /// None if this is no batch.
+    [[nodiscard]] device_systems<T, Dim> const& systems_on_device() const { return systems_; }
+    /// The system of each target of a batch, by index; otherwise null.
+    [[nodiscard]] std::uint32_t const* system_of_target() const
+    {
+      return systems_.any() ? systems_of(targets_).by_point() : nullptr;
+    }
+    [[nodiscard]] counters_of_points<Dim> target_images() const { return in_box(0).counters(); }
     [[nodiscard]] counters_of_points<Dim> source_images() const
     {
-      return in_box_[one_set_ ? 0 : 1].counters();
+      return in_box(one_set_ ? 0 : 1).counters();
     }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
@@ -85,7 +111,9 @@ namespace nearfield::detail
               half,
               one_set_,
               images_.moves(),
-              geometry_};
+              geometry_,
+              systems_.systems.data(),
+              targets().item_system.data()};
     }
 
   private:
@@ -94,13 +122,45 @@ namespace nearfield::detail
       rank();
       return {points.order.data(), points.order.size()};
     }
-    void build(found_grid<T, Dim>&& found, columns const& targets, columns const& sources,
-               bool one_set);
-    [[nodiscard]] cell_of_point<T, Dim> cells() const
+    /// The points of a set, if they are not those that were given.
+    [[nodiscard]] points_in_box<T, Dim> const& in_box(int set) const
     {
-      cell_grid<T, Dim> grid = grid_;
-      for (int a = 0; a < Dim; ++a) grid.pieces[a] = pieces_on_device_.of(a);
-      return {grid, geometry_};
+      return in_box_[set].images.size() > 0 ? in_box_[set] : then_[set];
+    }
+    void take_points(std::array<points_in_box<T, Dim>, 2>& found)
+    {
+      in_box_ = {};
+      then_ = {};
+      (grid_of_.options().skin > 0 ? then_ : in_box_) = std::move(found);
+    }
+    /// Whether cells may serve for these points.
+    [[nodiscard]] bool can_follow(columns const& targets, columns const& sources, bool one_set,
+                                  std::span<cell<Dim> const> cells) const;
+    /// Where points and boxes are now.
+    struct followed
+    {
+      std::array<points_in_box<T, Dim>, 2> points;
+      cell_frame<Dim> frame;    ///< of one system
+      moved_frames<Dim> frames; ///< of a batch
+    };
+    /// Finds out whether points have left their cells and, if `writes`, where they are.
+    followed follow(columns const& targets, columns const& sources,
+                    std::span<cell<Dim> const> cells, bool writes);
+    template <class Moves>
+    void follow(int set, columns const& x, Moves const& moves, points_in_box<T, Dim>* found);
+    void take(followed&& found, columns const& targets, columns const& sources,
+              std::span<cell<Dim> const> cells);
+    /// What is left when memory has run out halfway: an empty list is better than parts that do not match.
+    void forget();
+    /// Sorts points by grids that take() takes over.
+    template <class Take>
+    void sort_anew(columns const& targets, columns const& sources, bool one_set, Take const& take);
+    /// f(cells), where cells.key() and cells.record() are those of the points of this set.
+    template <class F>
+    void with_cells(sorted_points const& of, F const& f) const;
+    [[nodiscard]] systems_of_set const& systems_of(sorted_points const& of) const
+    {
+      return systems_.parts->sets[&of == &targets_ ? 0 : 1];
     }
     void sort(sorted_points& to, columns const& x, sorted_points& old);
     void sort_with_table(sorted_points& to, columns const& x, sorted_points& old);
@@ -114,12 +174,20 @@ namespace nearfield::detail
     grid_of_points<T, Dim> grid_of_;
     bool one_set_ = true;
     columns target_x_, source_x_;
-    cell_grid<T, Dim> grid_;
+    cell_grid<T, Dim> grid_;                          ///< of one system
     std::array<std::vector<axis_piece>, Dim> pieces_; ///< of the grid
     device_pieces<Dim> pieces_on_device_;
-    cell_geometry geometry_;
+    cell_geometry geometry_; ///< of one system; of a batch, only the group is
     device_images<T, Dim> images_;
-    std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets
+    std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets, if not as given
+    /// with a skin: where they were when cells were made
+    std::array<points_in_box<T, Dim>, 2> then_;
+    std::vector<cell<Dim>>
+        cells_now_; ///< if others were given than those of the options or the systems
+    device_array<found_moves> found_moves_;
+    std::uint64_t n_cells_ = 0;            ///< of all systems
+    device_systems<T, Dim> systems_;       ///< of a batch
+    std::vector<cell_grid<T, Dim>> grids_; ///< theirs, once somebody has asked for one
     sorted_points targets_, sources_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };

@@ -2,6 +2,10 @@
 
 #include "device_cells.hpp"
 
+#include <nearfield/core/error.hpp>
+
+#include <string>
+
 namespace nearfield
 {
   template <class T, int Dim>
@@ -23,6 +27,24 @@ namespace nearfield
   }
 
   template <class T, int Dim>
+  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& points,
+                                         systems<Dim> const& of,
+                                         std::type_identity_t<options_type> const& options)
+      : cells_(detail::device_cells<T, Dim>::make(where.stream, options))
+  {
+    cells_->build(points, points, true, of);
+  }
+
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& queries,
+                                         columns const& points, systems<Dim> const& of,
+                                         std::type_identity_t<options_type> const& options)
+      : cells_(detail::device_cells<T, Dim>::make(where.stream, options))
+  {
+    cells_->build(queries, points, false, of);
+  }
+
+  template <class T, int Dim>
   cuda_cell_list<T, Dim>::cuda_cell_list(cuda_cell_list&&) noexcept = default;
   template <class T, int Dim>
   cuda_cell_list<T, Dim>& cuda_cell_list<T, Dim>::operator=(cuda_cell_list&&) noexcept = default;
@@ -32,7 +54,7 @@ namespace nearfield
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& points)
   {
-    rebuild(points, grid().cutoff);
+    cells_->rebuild(points, points, true, {});
   }
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& points, T cutoff)
@@ -40,20 +62,72 @@ namespace nearfield
     cells_->build(points, points, true, cutoff);
   }
   template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& points, systems<Dim> const& of)
+  {
+    cells_->build(points, points, true, of);
+  }
+  template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points)
   {
-    rebuild(queries, points, grid().cutoff);
+    cells_->rebuild(queries, points, false, {});
   }
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points, T cutoff)
   {
     cells_->build(queries, points, false, cutoff);
   }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points,
+                                       systems<Dim> const& of)
+  {
+    cells_->build(queries, points, false, of);
+  }
 
   template <class T, int Dim>
-  detail::cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid() const
+  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& points, boxes_now of)
   {
-    return cells_->grid();
+    return cells_->needs_rebuild(points, points, true, of.cells);
+  }
+  template <class T, int Dim>
+  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& queries,
+                                                             columns const& points, boxes_now of)
+  {
+    return cells_->needs_rebuild(queries, points, false, of.cells);
+  }
+  template <class T, int Dim>
+  bool cuda_cell_list<T, Dim>::update(columns const& points, boxes_now of)
+  {
+    return cells_->update(points, points, true, of.cells, true);
+  }
+  template <class T, int Dim>
+  bool cuda_cell_list<T, Dim>::update(columns const& queries, columns const& points, boxes_now of)
+  {
+    return cells_->update(queries, points, false, of.cells, true);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::update_unchecked(columns const& points, boxes_now of)
+  {
+    cells_->update(points, points, true, of.cells, false);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::update_unchecked(columns const& queries, columns const& points,
+                                                boxes_now of)
+  {
+    cells_->update(queries, points, false, of.cells, false);
+  }
+
+  template <class T, int Dim>
+  std::size_t cuda_cell_list<T, Dim>::n_systems() const
+  {
+    return cells_->is_batch() ? cells_->given_systems().offsets.size() - 1 : 1;
+  }
+  template <class T, int Dim>
+  detail::cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid(std::size_t system) const
+  {
+    if (system >= n_systems())
+      throw error("cuda_cell_list: there are " + std::to_string(n_systems()) +
+                  " systems; found number " + std::to_string(system));
+    return cells_->is_batch() ? cells_->grid_of_system(system) : cells_->grid();
   }
   template <class T, int Dim>
   std::size_t cuda_cell_list<T, Dim>::n_targets() const

@@ -2,6 +2,8 @@
 
 #include <nearfield/tree/cuda.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -21,10 +23,28 @@ namespace nearfield::detail
 
     /// One set is both targets and sources. If the points are refused, the list is unchanged.
     virtual void build(columns const& targets, columns const& sources, bool one_set, T cutoff) = 0;
+    /// The same for several systems.
+    virtual void build(columns const& targets, columns const& sources, bool one_set,
+                       systems<Dim> const& of) = 0;
+
+    /// With the same cutoff or systems, in these boxes; none: the last ones.
+    virtual void rebuild(columns const& targets, columns const& sources, bool one_set,
+                         std::span<cell<Dim> const> cells) = 0;
+    /// As those of cuda_cell_list.
+    virtual std::uint32_t const* needs_rebuild(columns const& targets, columns const& sources,
+                                               bool one_set, std::span<cell<Dim> const> cells) = 0;
+    virtual bool update(columns const& targets, columns const& sources, bool one_set,
+                        std::span<cell<Dim> const> cells, bool is_checked) = 0;
 
     [[nodiscard]] virtual cuda_stream stream() const = 0;
     [[nodiscard]] virtual bool one_set() const = 0;
+    [[nodiscard]] virtual bool is_batch() const = 0;
+    /// Those of a batch, as given.
+    [[nodiscard]] virtual systems<Dim> given_systems() const = 0;
+    /// Of a list of one system.
     [[nodiscard]] virtual cell_grid<T, Dim> const& grid() const = 0;
+    /// Of one of a batch.
+    [[nodiscard]] virtual cell_grid<T, Dim> const& grid_of_system(std::size_t s) = 0;
     [[nodiscard]] virtual columns const& target_x() const = 0;
     [[nodiscard]] virtual columns const& source_x() const = 0;
     /// In device memory, ascending inside cells.

@@ -50,15 +50,30 @@ namespace nearfield::detail
     /// the most that rounding moves the faces of that box, in cutoffs
     float slack = 0;
 
-    [[nodiscard]] std::uint64_t rows() const { return std::uint64_t(cells[0]) * cells[1]; }
-    [[nodiscard]] double total_cells() const { return double(rows()) * row_cells; }
+    [[nodiscard]] NEARFIELD_FN std::uint64_t rows() const
+    {
+      return std::uint64_t(cells[0]) * cells[1];
+    }
+    /// May need all 64 bits.
+    [[nodiscard]] NEARFIELD_FN std::uint64_t total_cells() const { return rows() * row_cells; }
+
+    /// Groups of at most `wanted` cells, which are no more than the widest ones.
+    NEARFIELD_FN void set_group(std::uint32_t wanted)
+    {
+      group = wanted;
+      row_cells = (cells[2] + group - 1) / group * group;
+      if (wraps[2])
+        parts = (group + 2 * static_cast<std::uint32_t>(reach[2]) - 2 + cells[2]) / cells[2] + 1;
+      row_reciprocal = ~0u / row_cells;
+      parts_reciprocal = ~0u / parts;
+    }
   };
 
   /// `lower` and `extent` are the lower ends and the sizes of the bounding box of all points, along coordinates.
   template <class T, int Dim>
-  cell_geometry make_cell_geometry(cell_grid<T, Dim> const& grid,
-                                   std::array<double, Dim> const& lower,
-                                   std::array<double, Dim> const& extent)
+  NEARFIELD_FN cell_geometry make_cell_geometry(cell_grid<T, Dim> const& grid,
+                                                std::array<double, Dim> const& lower,
+                                                std::array<double, Dim> const& extent)
   {
     cell_geometry g;
     constexpr int first = 3 - Dim;
@@ -81,17 +96,15 @@ namespace nearfield::detail
     auto const reach = static_cast<std::uint32_t>(g.reach[2]), around = 2 * reach + 1;
     std::uint32_t group = std::max(1u, reach);
     if (g.wraps[2]) group = around > g.cells[2] ? 1 : std::min(group, g.cells[2] - 2 * reach);
-    g.group = std::min(group, g.cells[2]);
-    g.row_cells = (g.cells[2] + g.group - 1) / g.group * g.group;
-    if (g.wraps[2]) g.parts = (g.group + 2 * reach - 2 + g.cells[2]) / g.cells[2] + 1;
-
-    g.row_reciprocal = ~0u / g.row_cells;
-    g.parts_reciprocal = ~0u / g.parts;
+    g.set_group(std::min(group, g.cells[2]));
     g.across_reciprocal = ~0u / static_cast<std::uint32_t>(2 * g.reach[1] + 1);
 
     // Along coordinates, in cutoffs: the most that an item spans, that its points and those around it are apart, and
-    // that images are moved. A point may lie a rounding outside its cell.
+    // that images are moved. A point may lie a rounding outside its cell or, where there is a skin, half of that; and so
+    // far a box may be strained.
     double span = 0, reach2 = 0, farthest = 0, shift = 0;
+    double beyond = 0; // the cutoff
+    for (int a = 0; a < Dim; ++a) beyond = std::max(beyond, grid.farthest[a] / cutoff - 1);
     for (int b = 0; b < Dim; ++b)
     {
       double item = 0, around_item = 0, moved = 0;
@@ -107,8 +120,8 @@ namespace nearfield::detail
       }
       span = std::max(span, around_item);
       reach2 += (0.5 * item + 1.01) * (0.5 * item + 1.01);
-      farthest = std::max(farthest, extent[b] / cutoff + moved);
-      shift = std::max(shift, moved);
+      farthest = std::max(farthest, extent[b] / cutoff + moved + 2 * beyond);
+      shift = std::max(shift, moved + beyond);
     }
     double const stretch = std::max(1.0, span / 64);
     double const unit = stretch * 0x1p-24;

@@ -6,35 +6,21 @@
 #include "geometry.hpp"
 #include "launch.cuh"
 #include "pinned.hpp"
+#include "point_errors.cuh"
 #include "reduce.cuh"
 #include "trace.hpp"
 
-#include <nearfield/core/error.hpp>
-#include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace nearfield::detail
 {
-  template <class T, int Dim>
-  void check_columns(char const* name, strided<T const, Dim> const& x)
-  {
-    if (x.size() >= std::size_t(1) << 31)
-      throw error(std::string("cuda_cell_list: ") + name + " has " + std::to_string(x.size()) +
-                  " points; give fewer than 2^31");
-    for (int a = 0; a < Dim; ++a)
-      if (x.size() > 0 && x[a].first == nullptr)
-        throw error("cuda_cell_list: column " + std::to_string(a) + " of the " + name +
-                    " is null; give a column of " + std::to_string(x.size()) + " values");
-  }
-
   template <class T, int Dim>
   struct found_grid
   {
@@ -59,15 +45,17 @@ namespace nearfield::detail
         : stream_(stream), options_(options)
     {}
 
-    /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
+    [[nodiscard]] cell_list_options<T, Dim> const& options() const { return options_; }
+
+    /// In this frame, for one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
     /// for points that no grid can hold.
-    found_grid<T, Dim> operator()(bounds_of_sets<Dim>& found, columns const& targets,
-                                  columns const& sources, int n_sets, T cutoff)
+    found_grid<T, Dim> operator()(bounds_of_sets<Dim>& found, cell_frame<Dim> const& frame,
+                                  columns const& targets, columns const& sources, int n_sets,
+                                  T cutoff)
     {
       check_cell_options(cutoff, options_);
       check_columns<T, Dim>("points", sources);
       check_columns<T, Dim>("queries", targets);
-      cell_frame<Dim> const frame = frame_of(options_);
       if (bounds_.size() == 0) bounds_ = cleared_bounds<Dim>(4, stream_, "cuda_cell_list: bounds");
       found_grid<T, Dim> result;
       std::array<columns, 2> sets{targets, n_sets == 2 ? sources : columns()};
@@ -77,15 +65,17 @@ namespace nearfield::detail
       end_stage("bounds", stream_);
       wait(found, frame, wanted);
       for (int s = 0; s < 2; ++s)
-        if (wanted[s] && found[s].bad != 0) complain(s, n_sets, sets[s], ~found[s].bad);
+        if (wanted[s] && found[s].bad != 0)
+          complain_of_coordinate(point(s, n_sets, sets[s], ~found[s].bad));
       for (int s = 0; s < 2; ++s)
       {
         moved[s] = wanted[s] && !are_inside(frame, where(found, frame, s).along);
         if (!moved[s]) continue;
         try
         {
-          result.in_box[s] = bring_into_box(device_points<T, Dim>(sets[s]), frame,
-                                            &bounds_.data()[s].bad, stream_);
+          result.in_box[s] =
+              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
         }
         catch (...)
         {
@@ -100,8 +90,11 @@ namespace nearfield::detail
         end_stage("reduce", stream_);
         wait(found, frame, moved);
         for (int s = 0; s < 2; ++s)
+        {
           if (moved[s] && found[s].bad != 0)
-            complain_of_image(s, n_sets, s == 0 ? targets : sources, ~found[s].bad);
+            complain_of_image(point(s, n_sets, s == 0 ? targets : sources, ~found[s].bad));
+          result.in_box[s].are_near = !moved[s] || found[s].any_far == 0;
+        }
       }
 
       set_bounds bounds;
@@ -134,6 +127,11 @@ namespace nearfield::detail
         if (grid.pieces[a].n > 0) extent[a] = grid.cells[a] / grid.inverse_width[a];
       }
       result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
+      for (int s = 0; s < 2; ++s) // to be followed
+        if (options_.skin > 0 && wanted[s] && !moved[s])
+          result.in_box[s] =
+              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
       return result;
     }
 
@@ -185,33 +183,10 @@ namespace nearfield::detail
       return set;
     }
 
-    static std::string name_of(int set, int n_sets, std::uint32_t i)
+    [[nodiscard]] point_in_question<T, Dim> point(int set, int n_sets, columns const& x,
+                                                  std::uint32_t i) const
     {
-      return (set == 0 && n_sets == 2 ? "query " : "point ") + std::to_string(i);
-    }
-    [[nodiscard]] T value(columns const& x, int axis, std::uint32_t i) const
-    {
-      T found = 0;
-      device_copy(&found, &x[axis][i], sizeof found, stream_);
-      return found;
-    }
-    [[noreturn]] void complain(int set, int n_sets, columns const& x, std::uint32_t i) const
-    {
-      for (int a = 0; a < Dim; ++a)
-        if (T const found = value(x, a, i); !std::isfinite(found))
-          throw error("cuda_cell_list: coordinate " + std::to_string(a) + " of " +
-                      name_of(set, n_sets, i) + " is " + number_text(found) +
-                      "; give finite coordinates");
-      throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
-    }
-    [[noreturn]] void complain_of_image(int set, int n_sets, columns const& x,
-                                        std::uint32_t i) const
-    {
-      std::string text;
-      for (int a = 0; a < Dim; ++a) text += (a > 0 ? ", " : "") + number_text(value(x, a, i));
-      throw error("cuda_cell_list: " + name_of(set, n_sets, i) + ", (" + text +
-                  "), is more than 2^29 boxes away from the box; subtract whole multiples of its "
-                  "vectors first");
+      return {x, set == 0 && n_sets == 2, i, stream_};
     }
 
     cuda_stream stream_;

@@ -3,6 +3,7 @@
 #include "../reduce.hpp"
 #include "bounds.cuh"
 #include "launch.cuh"
+#include "packed_images.cuh"
 #include "points.cuh"
 
 #include <nearfield/core/cell.hpp>
@@ -12,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 /// \file
 /// reduce_points() of a GPU: the same images, to the bit.
@@ -44,9 +46,19 @@ namespace nearfield::detail
   struct counters_of_points
   {
     static constexpr std::uint32_t none = ~0u; ///< they do not fit
+    static constexpr std::int32_t near = 127;
 
-    std::uint32_t const* packed = nullptr; ///< each counter + 512 in 10 bits
+    std::uint32_t const* packed = nullptr; ///< packed_word() of each
     image_counters<Dim> const* all = nullptr;
+    bool are_near = true; ///< none is larger than `near`, without its sign
+
+    [[nodiscard]] __device__ static bool is_near(image_counters<Dim> const& counters)
+    {
+      bool is = true;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) is &= std::abs(counters[a]) <= near;
+      return is;
+    }
 
     [[nodiscard]] __host__ __device__ bool any() const { return packed != nullptr; }
     __device__ image_counters<Dim> operator[](std::uint32_t i) const
@@ -55,20 +67,8 @@ namespace nearfield::detail
       if (word == none) return all[i];
       image_counters<Dim> counters{};
 #pragma unroll
-      for (int a = 0; a < Dim; ++a) counters[a] = static_cast<int>(word >> 10 * a & 1023) - 512;
+      for (int a = 0; a < Dim; ++a) counters[a] = counter_of_word(word, a);
       return counters;
-    }
-    __device__ static std::uint32_t pack(image_counters<Dim> const& counters)
-    {
-      std::uint32_t word = 0;
-#pragma unroll
-      for (int a = 0; a < Dim; ++a)
-      {
-        auto const digit = static_cast<std::uint32_t>(counters[a]) + 512u;
-        if (digit > 1023) return none;
-        word |= digit << 10 * a;
-      }
-      return word;
     }
   };
 
@@ -79,6 +79,7 @@ namespace nearfield::detail
     std::array<device_array<T>, Dim> columns;
     device_array<image_counters<Dim>> images; ///< empty: all points were inside
     device_array<std::uint32_t> packed;
+    bool are_near = true; ///< as those of counters()
 
     points_in_box() = default;
     points_in_box(std::size_t n, cuda_stream stream)
@@ -91,7 +92,7 @@ namespace nearfield::detail
 
     [[nodiscard]] counters_of_points<Dim> counters() const
     {
-      return {packed.data(), images.data()};
+      return {packed.data(), images.data(), are_near};
     }
     /// These points, or the given ones if all of them are inside.
     [[nodiscard]] strided<T const, Dim> or_else(strided<T const, Dim> const& given) const
@@ -103,35 +104,54 @@ namespace nearfield::detail
     }
   };
 
+  /// The one frame of all points.
+  template <int Dim>
+  struct one_frame
+  {
+    cell_frame<Dim> frame;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t) const { return frame; }
+  };
+
   /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
-  template <class T, int Dim>
+  /// *any_far becomes 1 if counters are not near.
+  template <class T, int Dim, class Frames>
   __global__ void reduce_kernel(device_points<T, Dim> const points,
-                                __grid_constant__ cell_frame<Dim> const frame,
+                                __grid_constant__ Frames const frames,
                                 std::array<T*, Dim> const columns, image_counters<Dim>* images,
-                                std::uint32_t* packed, std::uint32_t* bad)
+                                std::uint32_t* packed, std::uint32_t* bad, std::uint32_t* any_far)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
-    reduced_point<T, Dim> const point = frame.reduce(points.at(i));
+    reduced_point<T, Dim> const point = frames(i).reduce(points.at(i));
 #pragma unroll
     for (int a = 0; a < Dim; ++a) columns[a][i] = point.at[a];
     images[i] = point.image;
-    packed[i] = counters_of_points<Dim>::pack(point.image);
+    using counters = counters_of_points<Dim>;
+    packed[i] = fits_word(point.image) ? packed_word(point.image) : counters::none;
     if (!point.fits) atomicMax(bad, ~i);
+    if (!counters::is_near(point.image)) *any_far = 1;
   }
 
-  /// Brings points, at least one, into the box.
-  template <class T, int Dim>
-  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points,
-                                       cell_frame<Dim> const& frame, std::uint32_t* bad,
+  /// Brings points, at least one, into the box. frames(i) is the frame of point i.
+  template <class T, int Dim, class Frames>
+  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points, Frames const& frames,
+                                       std::uint32_t* bad, std::uint32_t* any_far,
                                        cuda_stream stream)
   {
     points_in_box<T, Dim> to(points.n, stream);
     std::array<T*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
     reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
-        points, frame, columns, to.images.data(), to.packed.data(), bad);
+        points, frames, columns, to.images.data(), to.packed.data(), bad, any_far);
     check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
     return to;
   }
+
+  /// What kernels find out about points that have moved; zero before.
+  struct found_moves
+  {
+    std::uint32_t has_left; ///< whether a point has moved further than the skin allows
+    std::uint32_t any_far;  ///< whether a point is many boxes away (counters_of_points)
+  };
 }

@@ -4,6 +4,7 @@
 #include "geometry.hpp"
 #include "launch.cuh"
 #include "starts.cuh"
+#include "systems.cuh"
 
 #include <cstdint>
 
@@ -30,7 +31,27 @@ namespace nearfield::detail
     bool half, one_set;
     /// of each shift; null if there is only the box itself
     image_move const* images;
+    /// of all items, if there is one system; otherwise only the group is
     cell_geometry geometry;
+    /// a batch; null: one system
+    device_system const* systems;
+    /// the system of each item
+    uint32_t const* item_system;
+
+    /// The system of an item of a batch.
+    __device__ device_system const& system_of(uint32_t item) const
+    {
+      return systems[item_system[item]];
+    }
+    /// The geometry around an item. `Batch`: whether there are systems.
+    template <bool Batch>
+    __device__ cell_geometry const& geometry_of(uint32_t item) const
+    {
+      if constexpr (Batch)
+        return system_of(item).geometry;
+      else
+        return geometry;
+    }
   };
 
   /// k / d, with reciprocal = (2^32 - 1) / d: the high word of the product is too small by at most one.
@@ -73,47 +94,45 @@ namespace nearfield::detail
   }
 
   /// Positions [begin, end) of consecutive cells of a row, met in the image of this shift. One per lane.
-  struct source_segment
+  struct __align__(16) source_segment
   {
     uint32_t begin = 0, end = 0;
     uint32_t shift = 0;
   };
 
-  /// The segments of an item, 32 at a time.
+  /// The segments of an item, 32 at a time, in shared memory: registers are few.
   class segment_walk
   {
   public:
-    /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps.
-    template <bool Images>
+    __device__ explicit segment_walk(source_segment* shared) : segments_(shared) {}
+
+    /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps; in a batch it may.
+    template <bool Images, bool Batch = false>
     __device__ bool advance(device_cell_view const& in, uint32_t item, uint32_t item_begin,
                             int lane)
     {
-      cell_geometry const& g = in.geometry;
+      cell_geometry const& g = in.geometry_of<Batch>(item);
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
       int const total = Images ? rows * static_cast<int>(g.parts) : rows;
       if (next_ >= total) return false;
-      mine_ = next_ + lane < total ? segment<Images>(in, item, next_ + lane) : source_segment{};
+      source_segment mine;
+      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane);
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
-      if (in.half)
-        mine_.begin = max(mine_.begin, item_begin + (!Images || mine_.shift == 0 ? 1 : 0));
-      pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
+      if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
+      pending_ = __ballot_sync(all_lanes, mine.begin < mine.end);
+      segments_[lane] = mine;
+      __syncwarp();
       return true;
     }
 
     [[nodiscard]] __device__ bool has_pending() const { return pending_ != 0; }
-    template <bool Images>
-    [[nodiscard]] __device__ source_segment first() const
-    {
-      int const from = __ffs(pending_) - 1;
-      return {__shfl_sync(all_lanes, mine_.begin, from), __shfl_sync(all_lanes, mine_.end, from),
-              Images ? __shfl_sync(all_lanes, mine_.shift, from) : 0};
-    }
+    [[nodiscard]] __device__ source_segment first() const { return segments_[__ffs(pending_) - 1]; }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
     /// Keeps the first segment from `begin` on.
     __device__ void keep_from(uint32_t begin, int lane)
     {
-      if (lane == __ffs(pending_) - 1) mine_.begin = begin;
+      if (lane == 0) segments_[__ffs(pending_) - 1].begin = begin;
     }
 
   private:
@@ -133,15 +152,18 @@ namespace nearfield::detail
       y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
     }
 
-    template <bool Images>
+    template <bool Images, bool Batch>
     __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s)
     {
-      cell_geometry const& g = in.geometry;
+      static_assert(Images || !Batch);
+      cell_geometry const& g = in.geometry_of<Batch>(item);
+      uint64_t const first_of_system = Batch ? in.system_of(item).first_cell : 0;
       int x_of_item, y_of_item, z_of_item;
       if (in.item_cell)
-        cell_of(g, in.item_cell[item], x_of_item, y_of_item, z_of_item);
+        cell_of(g, in.item_cell[item] - static_cast<uint32_t>(first_of_system), x_of_item,
+                y_of_item, z_of_item);
       else
-        cell_of(g, in.item_wide_cell[item], x_of_item, y_of_item, z_of_item);
+        cell_of(g, in.item_wide_cell[item] - first_of_system, x_of_item, y_of_item, z_of_item);
       int const row = Images ? static_cast<int>(divided(s, g.parts, g.parts_reciprocal)) : s;
       int const part = Images ? s - row * static_cast<int>(g.parts) : 0;
       int const across_y = 2 * g.reach[1] + 1;
@@ -152,7 +174,8 @@ namespace nearfield::detail
 
       cell_range const z = along_row<Images>(g, z_of_item, part);
       if (z.first > z.last) return {};
-      uint64_t const first = (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
+      uint64_t const first =
+          first_of_system + (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
       source_segment found{in.starts.first_of(first + z.first),
                            in.starts.first_of(first + z.last + 1)};
       if constexpr (Images)
@@ -181,6 +204,6 @@ namespace nearfield::detail
 
     int next_ = 0;
     uint32_t pending_ = 0;
-    source_segment mine_;
+    source_segment* segments_;
   };
 }

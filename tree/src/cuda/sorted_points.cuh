@@ -26,6 +26,8 @@ namespace nearfield::detail
     /// the first cell of the group of each item: item_cell with a table, item_wide_cell without one
     device_array<std::uint32_t> item_cell;
     device_array<std::uint64_t> item_wide_cell;
+    /// of a batch, the system of each item
+    device_array<std::uint32_t> item_system;
     std::uint32_t n = 0, n_items = 0;
 
     /// the records before rank_points; empty after it

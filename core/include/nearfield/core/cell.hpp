@@ -169,12 +169,13 @@ namespace nearfield
       }
 
       /// image_of() and shift() in 32-bit numbers.
-      [[nodiscard]] image_counters<Dim> image_of(std::array<int, Dim> const& cells) const
+      [[nodiscard]] NEARFIELD_FN image_counters<Dim>
+      image_of(std::array<int, Dim> const& cells) const
       {
         row wide{};
         for (int a = 0; a < Dim; ++a) wide[a] = cells[a];
         wide = image_of(wide);
-        image_counters<Dim> image;
+        image_counters<Dim> image{};
         // more than max_image stays so
         for (int a = 0; a < Dim; ++a)
           image[a] = static_cast<std::int32_t>(std::fmin(std::fmax(wide[a], -0x1p30), 0x1p30));

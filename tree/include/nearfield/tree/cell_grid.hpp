@@ -58,6 +58,13 @@ namespace nearfield
     };
   }
 
+  /// What the skin of a cell list is.
+  enum class skin_meaning
+  {
+    total, ///< cells reach R + skin: each of two points may move by half of it, as in vesin
+    each   ///< cells reach R + 2 skin: each point may move by it, as in ASE
+  };
+
   /// The box that points are in, which pairs count, and how a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
@@ -71,6 +78,10 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
+    /// By how much cells reach beyond the cutoff, length^1: a list serves until points have moved so far, and pairs are
+    /// those within R at any time.
+    double skin = 0;
+    skin_meaning skin_is = skin_meaning::total; ///< which of two conventions
   };
 
   /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
@@ -225,6 +236,9 @@ namespace nearfield
         check_period("cell_list", a, options.period[a]);
         has_period |= options.period[a] > 0;
       }
+      if (!(options.skin >= 0) || !std::isfinite(options.skin))
+        throw error(name + "the skin is " + number_text(options.skin) +
+                    "; give a positive, finite length, or 0 for none");
       if (has_period && options.cell.is_periodic())
         throw error(name + "both .cell and .period are given; give one of them");
     }
@@ -235,7 +249,7 @@ namespace nearfield
     {
       return options.cell.is_periodic() ? options.cell : cell<Dim>::of_lengths(options.period);
     }
-    /// Throws nearfield::error for vectors that span none.
+    /// Throws nearfield::error for vectors that span no box.
     template <int Dim>
     cell_frame<Dim> frame_of(cell<Dim> const& box)
     {
@@ -261,14 +275,21 @@ namespace nearfield
     inline constexpr double pair_slack =
         1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30;
 
-    /// The most that two points of a pair that passes the test in T are apart along an axis.
+    /// By how much cells reach beyond the cutoff.
+    template <class T, int Dim>
+    [[nodiscard]] NEARFIELD_FN double total_skin(cell_list_options<T, Dim> const& options)
+    {
+      return options.skin_is == skin_meaning::total ? options.skin : 2 * options.skin;
+    }
+
+    /// The most that two points of a pair that passes the test in T are apart along an axis; `cutoff` includes the skin.
     ///
     /// Where images meet, d may be as long as the cell when it is rounded, by eps / 2 of it, before the shift is
     /// subtracted. A point that was moved may lie a rounding outside the cell. Along the normals of oblique frames,
     /// places are rounded sums. In a box that is sheared, shifts are sums of long vectors that cancel.
     template <class T, int Dim>
-    double farthest_along(T cutoff, cell_frame<Dim> const& frame, points_along<Dim> const& points,
-                          int axis)
+    NEARFIELD_FN double farthest_along(double cutoff, cell_frame<Dim> const& frame,
+                                       points_along<Dim> const& points, int axis)
     {
       constexpr double eps = std::numeric_limits<T>::epsilon(), eps64 = 0x1p-52;
       double const slack = points.moved ? eps * points.largest : 0;
@@ -287,24 +308,28 @@ namespace nearfield
           rounding += eps * size * std::fabs(frame.normals[axis][b]);
         }
         double origin = 0;
-        for (double const x : frame.origin) origin = std::max(origin, std::fabs(x));
+        for (int b = 0; b < Dim; ++b) origin = std::max(origin, std::fabs(frame.origin[b]));
         rounding += 16 * eps64 * (points.largest + origin);
       }
       for (int c = 0; c < Dim; ++c)
-        if (frame.periodic[c] && frame.reduced[c] != frame.vectors[c])
+      {
+        bool is_sum = false;
+        double sizes = 0;
+        for (int b = 0; b < Dim; ++b)
         {
-          double sizes = 0;
-          for (int b = 0; b < Dim; ++b)
-            for (double const x : frame.vectors[b])
-              sizes += std::fabs(frame.basis[c][b]) * std::fabs(x);
-          rounding += 4 * eps64 * (1 + double(cutoff) / frame.thickness[c]) * sizes;
+          is_sum |= frame.reduced[c][b] != frame.vectors[c][b];
+          for (int a = 0; a < Dim; ++a)
+            sizes += std::fabs(frame.basis[c][b]) * std::fabs(frame.vectors[b][a]);
         }
-      return double(cutoff) * pair_slack<T> + rounding + slack;
+        if (frame.periodic[c] && is_sum)
+          rounding += 4 * eps64 * (1 + cutoff / frame.thickness[c]) * sizes;
+      }
+      return cutoff * pair_slack<T> + rounding + slack;
     }
 
     /// The cells per cutoff along an axis.
     template <class T, int Dim>
-    int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
+    NEARFIELD_FN int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
     {
       int const wanted = options.cells_per_cutoff[axis];
       return wanted > 0 ? wanted : axis == Dim - 1 ? 2 : 1;
@@ -313,16 +338,33 @@ namespace nearfield
     /// The most images in which points may meet.
     inline constexpr double max_images = 65535;
 
-    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws
-    /// nearfield::error as check_cell_options() does, for points further apart than the largest double, and for a box
-    /// so thin that there are more than max_images images within the cutoff.
-    template <class T, int Dim>
-    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
-                                     cell_list_options<T, Dim> const& options,
-                                     cell_frame<Dim> const& frame)
+    /// Why there is no grid.
+    enum class grid_problem : std::uint8_t
     {
-      check_cell_options(cutoff, options);
-      cell_grid<T, Dim> grid;
+      none,
+      extent, ///< the points are further apart along an axis than the largest double
+      images ///< the box is so thin along an axis that more than max_images images are within the cutoff
+    };
+
+    /// A grid, or why and along which axis there is none.
+    template <class T, int Dim>
+    struct tried_grid
+    {
+      cell_grid<T, Dim> grid{};
+      grid_problem problem = grid_problem::none;
+      int axis = 0;
+    };
+
+    /// make_cell_grid() of valid options, without a throw. The device, in files compiled without contraction, makes the
+    /// same bits.
+    template <class T, int Dim>
+    NEARFIELD_FN tried_grid<T, Dim> try_cell_grid(points_along<Dim> const& points, T cutoff,
+                                                  cell_list_options<T, Dim> const& options,
+                                                  cell_frame<Dim> const& frame)
+    {
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      tried_grid<T, Dim> made;
+      cell_grid<T, Dim>& grid = made.grid;
       grid.cutoff = cutoff;
       grid.cutoff_squared = cutoff * cutoff;
       if (options.closed)
@@ -332,21 +374,25 @@ namespace nearfield
       double images = 1;
       for (int a = 0; a < Dim; ++a)
       {
+        made.axis = a;
         int const k = cells_per_cutoff(options, a);
-        bool const wraps = grid.frame.periodic[a];
-        grid.farthest[a] = farthest_along(cutoff, grid.frame, points, a);
+        bool const wraps = frame.periodic[a];
+        grid.farthest[a] =
+            farthest_along<T>(double(cutoff) + total_skin(options), frame, points, a);
         grid.wraps[a] = wraps;
         double const least = grid.farthest[a] / k;
-        double const extent = wraps ? grid.frame.thickness[a] : points.upper[a] - points.lower[a];
-        if (!std::isfinite(extent))
-          throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
-                      " exceeds the largest double; use other units of length");
+        double const extent = wraps ? frame.thickness[a] : points.upper[a] - points.lower[a];
+        if (!(std::fabs(extent) < infinity))
+        {
+          made.problem = grid_problem::extent;
+          return made;
+        }
         double const fit = std::floor(extent / least);
         bool const fits = fit < max_cells_per_axis;
         double width = 0, reach = k;
         if (wraps)
         {
-          grid.lower[a] = grid.frame.is_aligned ? grid.frame.origin[a] : 0;
+          grid.lower[a] = frame.is_aligned ? frame.origin[a] : 0;
           grid.cells[a] = fits ? static_cast<std::uint32_t>(std::max(fit, 1.)) : max_cells_per_axis;
           width = extent / grid.cells[a];
           // one cell may be narrower than wanted, and a few ones much wider
@@ -354,10 +400,10 @@ namespace nearfield
           if (fit >= 1) reach = std::min<double>(reach, k);
           images *= 2 * std::floor((grid.cells[a] - 1 + reach) / grid.cells[a]) + 1;
           if (!(images <= max_images))
-            throw error(
-                "cell_list: the box is " + number_text(extent) + " thick along axis " +
-                std::to_string(a) + ", so that more than 65535 images are within the cutoff " +
-                number_text(cutoff) + "; give a smaller cutoff or several copies of the box");
+          {
+            made.problem = grid_problem::images;
+            return made;
+          }
         }
         else
         {
@@ -371,7 +417,37 @@ namespace nearfield
         grid.reach[a] = static_cast<int>(reach);
         grid.inverse_width[a] = 1 / width;
       }
-      return grid;
+      return made;
+    }
+
+    /// Throws nearfield::error if there is no grid; `function` starts the message.
+    template <class T, int Dim>
+    void check_grid(tried_grid<T, Dim> const& made, std::string const& function)
+    {
+      std::string const axis = std::to_string(made.axis);
+      if (made.problem == grid_problem::extent)
+        throw error(function + ": the extent of the points along axis " + axis +
+                    " exceeds the largest double; use other units of length");
+      if (made.problem == grid_problem::images)
+        throw error(function + ": the box is " + number_text(made.grid.frame.thickness[made.axis]) +
+                    " thick along axis " + axis +
+                    ", so that more than 65535 images are within the cutoff " +
+                    number_text(made.grid.cutoff) +
+                    "; give a smaller cutoff or several copies of the box");
+    }
+
+    /// The grid for these points, whose bounds are ignored along periodic axes, in the frame of the options. Throws
+    /// nearfield::error as check_cell_options() does, for points further apart than the largest double, and for a box
+    /// so thin that there are more than max_images images within the cutoff.
+    template <class T, int Dim>
+    cell_grid<T, Dim> make_cell_grid(points_along<Dim> const& points, T cutoff,
+                                     cell_list_options<T, Dim> const& options,
+                                     cell_frame<Dim> const& frame)
+    {
+      check_cell_options(cutoff, options);
+      auto const made = try_cell_grid(points, cutoff, options, frame);
+      check_grid(made, "cell_list");
+      return made.grid;
     }
 
     /// In the frame that the options give.

@@ -7,6 +7,7 @@
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -25,6 +26,20 @@ namespace nearfield
     class device_cells;
   }
 
+  namespace detail
+  {
+    /// The boxes that a list has from now on: one for all systems, one for each, or those it has.
+    template <int Dim>
+    struct boxes_now
+    {
+      std::span<cell<Dim> const> cells{};
+
+      boxes_now() = default;
+      boxes_now(cell<Dim> const& box) : cells(&box, 1) {}                     // NOLINT
+      boxes_now(std::span<cell<Dim> const> of_systems) : cells(of_systems) {} // NOLINT
+    };
+  }
+
   /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
   /// the columns, which must outlive it and not change between rebuild and search.
   ///
@@ -33,13 +48,14 @@ namespace nearfield
   ///
   /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
   /// After a search for a CSR list it holds 16 bytes per point less, until the next search. Images in the box take
-  /// Dim coordinates and Dim 32-bit counters per point more.
+  /// Dim coordinates and Dim + 1 32-bit counters per point more; a list with a skin has them, and twice once it is updated.
   template <class T, int Dim>
   class NEARFIELD_API cuda_cell_list
   {
   public:
     using columns = strided<T const, Dim>;          ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
+    using boxes_now = detail::boxes_now<Dim>;       ///< a cell, or a span of those of systems
 
     /// One set. Throws nearfield::error for what cell_list throws for, 2^31 points or more, too little memory on
     /// the device, and if nearfield was built without CUDA.
@@ -49,6 +65,15 @@ namespace nearfield
     cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
+    /// Several systems in one list; what `of` has is in host memory. Their grids are made on the device: the list waits for
+    /// them once. Also throws nearfield::error, which names the system, for offsets that do not ascend, numbers of cutoffs
+    /// or boxes that do not fit, options with a box, and a system that needs more than max_cells_per_axis cells along an
+    /// axis, which a list of its own may hold.
+    cuda_cell_list(cuda_backend where, columns const& points, systems<Dim> const& of,
+                   std::type_identity_t<options_type> const& options = {});
+    /// Several systems of two sets.
+    cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
+                   systems<Dim> const& of, std::type_identity_t<options_type> const& options = {});
     /// The moved-from list may only be assigned to or destroyed.
     cuda_cell_list(cuda_cell_list&&) noexcept;
     /// Frees the old list; the moved-from list may only be assigned to or destroyed.
@@ -56,7 +81,7 @@ namespace nearfield
     ~cuda_cell_list();
 
     /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
-    /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
+    /// cutoff or the systems. If the points are refused, the list is unchanged. Memory comes from the pool
     /// (device_array.hpp), which holds that of the last build.
     void rebuild(columns const& points);
     /// One set, with another cutoff.
@@ -66,8 +91,38 @@ namespace nearfield
     /// Two sets, and another cutoff.
     void rebuild(columns const& queries, columns const& points, T cutoff);
 
-    /// The grid of the cells.
-    [[nodiscard]] detail::cell_grid<T, Dim> const& grid() const;
+    /// Several systems. Offsets and boxes that are those of the last build are not sent to the device again.
+    void rebuild(columns const& points, systems<Dim> const& of);
+    /// Several systems of two sets.
+    void rebuild(columns const& queries, columns const& points, systems<Dim> const& of);
+
+    /// Whether points have moved so far that the cells of a list with a skin do not hold all pairs any more: whether, in any
+    /// system, 2 max |move| + max |m (vectors - vectors then)| > R's skin, where moves are those since the last build, in the
+    /// nearest image, and m runs over the images within reach. Returns the place in device memory of a number that is not 0
+    /// if so, once the stream has done its work; it is valid until the next call. It waits for nothing. True for a list
+    /// without a skin, and for points or boxes that are not like those of the build.
+    ///
+    ///     std::uint32_t const* const moved = cells.needs_rebuild(points);
+    [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& points, boxes_now of = {});
+    /// Two sets.
+    [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& queries, columns const& points,
+                                                     boxes_now of = {});
+    /// Takes the points as they are now into the cells, so that searches find the pairs within R of now, or rebuilds the
+    /// list if needs_rebuild() says so; then it returns true. Boxes stay for later calls. Pairs come in the order of the
+    /// cells that are kept. Throws as rebuild() does. It waits once for the device.
+    bool update(columns const& points, boxes_now of = {});
+    /// Two sets.
+    bool update(columns const& queries, columns const& points, boxes_now of = {});
+    /// update() for who has asked needs_rebuild(): it waits for nothing, unless boxes have changed, and if points have
+    /// moved too far, searches miss pairs. A list without a skin is rebuilt.
+    void update_unchecked(columns const& points, boxes_now of = {});
+    /// Two sets.
+    void update_unchecked(columns const& queries, columns const& points, boxes_now of = {});
+
+    /// The number of systems; 1 for a list that was not made of `systems`.
+    [[nodiscard]] std::size_t n_systems() const;
+    /// The grid of the cells of a system. In a list of several ones it waits for the device.
+    [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
     /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
     /// The number of sources, which are found.
@@ -97,6 +152,17 @@ namespace nearfield
   /// Two sets.
   template <detail::columns_view X, detail::columns_view Y>
   cuda_cell_list(cuda_backend, X const&, Y const&, detail::value_of<X>,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
+
+  /// Systems of one set.
+  template <detail::columns_view X>
+  cuda_cell_list(cuda_backend, X const&, systems<X::n_columns> const&,
+                 cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
+      -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
+  /// Systems of two sets.
+  template <detail::columns_view X, detail::columns_view Y>
+  cuda_cell_list(cuda_backend, X const&, Y const&, systems<X::n_columns> const&,
                  cell_list_options<detail::value_of<X>, X::n_columns> const& = {})
       -> cuda_cell_list<detail::value_of<X>, X::n_columns>;
 

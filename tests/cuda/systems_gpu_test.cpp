@@ -1,0 +1,373 @@
+// Lists of several systems: grids that the device makes, and the order of points, are those of the CPU for each alone.
+#include "complains_of.hpp"
+#include "points.hpp"
+#include "random_cells.hpp"
+
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/tree/cell_list.hpp>
+#include <nearfield/tree/cuda.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    template <class T, int Dim>
+    struct kind
+    {
+      using real = T;
+      static constexpr int dim = Dim;
+    };
+    template <class Kind>
+    class systems_gpu : public testing::Test
+    {};
+    using kinds = testing::Types<kind<double, 3>, kind<float, 3>, kind<double, 2>, kind<float, 2>>;
+    TYPED_TEST_SUITE(systems_gpu, kinds);
+
+    /// The points of systems in one array, one after another or mixed.
+    template <class T, int Dim>
+    struct points_of_systems
+    {
+      std::vector<points<T, Dim>> alone;
+      points<T, Dim> x;
+      std::vector<index_type> offsets{0}, order;
+
+      void add(points<T, Dim> const& system)
+      {
+        alone.push_back(system);
+        for (int a = 0; a < Dim; ++a)
+          x.columns[a].insert(x.columns[a].end(), system.columns[a].begin(),
+                              system.columns[a].end());
+        offsets.push_back(static_cast<index_type>(x.size()));
+      }
+      /// Deals the points of systems to random places, those of a system in their order.
+      void mix(random_numbers& random)
+      {
+        std::vector<index_type> places(x.size());
+        std::iota(places.begin(), places.end(), 0u);
+        for (std::size_t k = places.size(); k > 1; --k)
+          std::swap(places[k - 1], places[random.below(k)]);
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+          std::sort(places.begin() + offsets[s], places.begin() + offsets[s + 1]);
+        auto const sorted = x;
+        for (std::size_t k = 0; k < places.size(); ++k)
+          for (int a = 0; a < Dim; ++a) x.columns[a][places[k]] = sorted.columns[a][k];
+        order = places;
+      }
+      /// The index of point k of a system.
+      [[nodiscard]] index_type index(std::size_t s, index_type k) const
+      {
+        return order.empty() ? offsets[s] + k : order[offsets[s] + k];
+      }
+    };
+
+    template <class T, int Dim>
+    struct batch
+    {
+      points_of_systems<T, Dim> targets, sources;
+      std::vector<double> cutoffs;
+      std::vector<cell<Dim>> cells;
+      cell_list_options<T, Dim> options;
+      bool one_set = true;
+
+      batch(std::uint64_t seed, std::size_t n_systems, std::size_t most_points)
+      {
+        random_numbers random(seed);
+        one_set = random.below(3) > 0;
+        options.closed = random.below(2) == 0;
+        for (int& k : options.cells_per_cutoff) k = static_cast<int>(random.below(4));
+        bool const one_cutoff = random.below(3) == 0;
+        std::size_t const n_cells =
+            std::array<std::size_t, 3>{n_systems, 1, 0}[std::min<std::size_t>(random.below(4), 2)];
+        double const largest = double(T(std::pow(10, random.uniform(-2, 2))));
+        for (std::size_t s = 0; s < (one_cutoff ? 1 : n_systems); ++s)
+          cutoffs.push_back(largest * random.uniform(0.5, 1));
+        for (std::size_t s = 0; s < n_cells; ++s)
+          cells.push_back(random_cell<Dim>(random, largest));
+        for (std::size_t s = 0; s < n_systems; ++s)
+        {
+          detail::cell_frame<Dim> const frame(cell_of(s));
+          auto const make = [&]
+          {
+            std::size_t const n =
+                random.below(3) == 0 ? random.below(3) : random.below(most_points);
+            auto made = points_around<T, Dim>(random, frame, largest, n);
+            if (random.below(2) == 0)
+              for (std::size_t i = 0; i < n; ++i) // all inside
+              {
+                auto const point = frame.reduce(made[i]);
+                for (int a = 0; a < Dim; ++a) made.columns[a][i] = point.at[a];
+              }
+            return made;
+          };
+          targets.add(make());
+          if (!one_set) sources.add(make());
+        }
+        if (random.below(3) > 0) return;
+        targets.mix(random);
+        sources.mix(random);
+      }
+
+      [[nodiscard]] cell<Dim> cell_of(std::size_t s) const
+      {
+        return cells.empty() ? cell<Dim>() : cells[cells.size() == 1 ? 0 : s];
+      }
+      [[nodiscard]] double cutoff(std::size_t s) const
+      {
+        return cutoffs[cutoffs.size() == 1 ? 0 : s];
+      }
+      [[nodiscard]] systems<Dim> given() const
+      {
+        auto const& points = one_set ? targets : sources;
+        systems<Dim> of{
+            .offsets = points.offsets, .cutoffs = cutoffs, .cells = cells, .order = points.order};
+        if (one_set) return of;
+        of.query_offsets = targets.offsets;
+        of.query_order = targets.order;
+        return of;
+      }
+      [[nodiscard]] cell_list<T, Dim> list(std::size_t s) const
+      {
+        auto of_system = options;
+        of_system.cell = cell_of(s);
+        return one_set ? cell_list<T, Dim>(targets.alone[s].view(), cutoff(s), of_system)
+                       : cell_list<T, Dim>(targets.alone[s].view(), sources.alone[s].view(),
+                                           cutoff(s), of_system);
+      }
+    };
+
+    std::vector<index_type> on_host(std::span<index_type const> of)
+    {
+      std::vector<index_type> copy(of.size());
+      detail::device_copy(copy.data(), of.data(), of.size_bytes(), nullptr);
+      return copy;
+    }
+
+    template <class T, int Dim>
+    void expect_same_order(std::vector<index_type> const& found,
+                           std::span<index_type const> expected,
+                           points_of_systems<T, Dim> const& of, std::size_t s)
+    {
+      int different = 0;
+      for (index_type k = 0; k < expected.size(); ++k)
+        different += found[of.offsets[s] + k] != of.index(s, expected[k]);
+      EXPECT_EQ(different, 0) << "of " << expected.size() << " points";
+    }
+
+    template <class T, int Dim>
+    void expect_same(cuda_cell_list<T, Dim>& on_gpu, batch<T, Dim> const& of)
+    {
+      std::size_t const n = of.targets.alone.size();
+      ASSERT_EQ(on_gpu.n_systems(), n);
+      EXPECT_EQ(on_gpu.n_targets(), of.targets.x.size());
+      auto const targets = on_host(on_gpu.target_order()), sources = on_host(on_gpu.source_order());
+      for (std::size_t s = 0; s < n && !testing::Test::HasFailure(); ++s)
+      {
+        SCOPED_TRACE(testing::Message() << "system " << s << " of " << n);
+        auto const list = of.list(s);
+        auto const &gpu = on_gpu.grid(s), &cpu = list.grid();
+        EXPECT_EQ(gpu.cutoff, cpu.cutoff);
+        EXPECT_EQ(gpu.cutoff_squared, cpu.cutoff_squared);
+        EXPECT_EQ(gpu.cells, cpu.cells);
+        EXPECT_EQ(gpu.reach, cpu.reach);
+        EXPECT_EQ(gpu.lower, cpu.lower);
+        EXPECT_EQ(gpu.inverse_width, cpu.inverse_width);
+        EXPECT_EQ(gpu.farthest, cpu.farthest);
+        EXPECT_EQ(gpu.wraps, cpu.wraps);
+        expect_same_order(targets, list.target_order(), of.targets, s);
+        if (!of.one_set) expect_same_order(sources, list.source_order(), of.sources, s);
+      }
+    }
+
+    /// A list of these systems, anew or in the memory of another one.
+    template <class T, int Dim>
+    void build(std::optional<cuda_cell_list<T, Dim>>& list, batch<T, Dim> const& of,
+               device_columns<T, Dim> const& x, device_columns<T, Dim> const& y)
+    {
+      if (!list)
+      {
+        if (of.one_set)
+          list.emplace(cuda, x.view(), of.given(), of.options);
+        else
+          list.emplace(cuda, x.view(), y.view(), of.given(), of.options);
+      }
+      else if (of.one_set)
+        list->rebuild(x.view(), of.given());
+      else
+        list->rebuild(x.view(), y.view(), of.given());
+    }
+    template <class T, int Dim>
+    void check(batch<T, Dim> const& of)
+    {
+      device_columns<T, Dim> const x(of.targets.x.view()), y(of.sources.x.view());
+      std::optional<cuda_cell_list<T, Dim>> list;
+      build(list, of, x, y);
+      expect_same(*list, of);
+    }
+  }
+
+  TYPED_TEST(systems_gpu, have_the_grids_and_the_order_of_each_alone)
+  {
+    for (std::uint64_t seed = 0; seed < number_of_cells(300) && !this->HasFailure(); ++seed)
+    {
+      SCOPED_TRACE(testing::Message() << "batch " << seed);
+      check(batch<typename TypeParam::real, TypeParam::dim>(seed, 1 + seed % 40,
+                                                            1000 / (1 + seed % 7)));
+    }
+  }
+
+  TYPED_TEST(systems_gpu, are_many)
+  {
+    for (std::uint64_t const n : {1000, 2000, 3000})
+      check(batch<typename TypeParam::real, TypeParam::dim>(n, n, 30));
+  }
+
+  TYPED_TEST(systems_gpu, take_a_large_one_among_small_ones)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    batch<T, dim> of(7, 0, 1);
+    of.one_set = true;
+    of.options = {};
+    of.cutoffs = {0.04};
+    of.cells = {cell<dim>::of_lengths(std::array<double, dim>{1, 1})};
+    of.targets = {};
+    for (std::size_t const n : {100, 0, 1, 500000, 3, 100000, 0})
+    {
+      auto x = make_points<T, dim>(cloud::uniform, n, n + 1);
+      if (n > 300000) x.columns[1][n / 2] += 7;
+      of.targets.add(x);
+    }
+    check(of);
+  }
+
+  TYPED_TEST(systems_gpu, are_rebuilt)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    std::optional<cuda_cell_list<T, dim>> list;
+    for (std::uint64_t const seed : {11, 12, 12, 13})
+    {
+      batch<T, dim> of(seed, 20, 200);
+      of.options = {};
+      device_columns<T, dim> const x(of.targets.x.view()), y(of.sources.x.view());
+      build(list, of, x, y);
+      expect_same(*list, of);
+      // the same systems
+      of.one_set ? list->rebuild(x.view()) : list->rebuild(x.view(), y.view());
+      expect_same(*list, of);
+    }
+    auto const one = make_points<T, dim>(cloud::uniform, 500);
+    device_columns<T, dim> const x(one.view());
+    list->rebuild(x.view(), T(0.1));
+    EXPECT_EQ(list->n_systems(), 1u);
+    cell_list<T, dim> const alone(one.view(), double(T(0.1)));
+    EXPECT_EQ(list->grid().cells, alone.grid().cells);
+    list->rebuild(x.view());
+    EXPECT_EQ(list->n_targets(), 500u);
+  }
+
+  TYPED_TEST(systems_gpu, are_none_or_empty)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    device_columns<T, dim> const none{points<T, dim>().view()};
+    std::vector<double> const cutoff{1};
+    std::vector<index_type> offsets{0};
+    cuda_cell_list<T, dim> list(cuda, none.view(),
+                                systems<dim>{.offsets = offsets, .cutoffs = cutoff});
+    EXPECT_EQ(list.n_systems(), 0u);
+    offsets = {0, 0, 0};
+    list.rebuild(none.view(), systems<dim>{.offsets = offsets, .cutoffs = cutoff});
+    EXPECT_EQ(list.n_systems(), 2u);
+    EXPECT_EQ(list.grid(1).cells[0], 1u);
+  }
+
+  TYPED_TEST(systems_gpu, that_are_refused_are_named_and_change_nothing)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    batch<T, dim> of(3, 0, 1);
+    of.one_set = true;
+    of.options = {};
+    of.cutoffs = {0.1};
+    of.targets = {};
+    cell<dim> box;
+    for (int a = 0; a < dim; ++a) box.vectors[a][a] = box.periodic[a] = 1;
+    for (std::size_t const n : {100, 50, 200, 30})
+    {
+      of.targets.add(make_points<T, dim>(cloud::uniform, n, n));
+      of.cells.push_back(box);
+    }
+    device_columns<T, dim> const x(of.targets.x.view());
+    cuda_cell_list<T, dim> list(cuda, x.view(), of.given());
+    auto const refused = [&](auto const& change, auto const& matcher)
+    {
+      batch<T, dim> bad = of;
+      change(bad);
+      device_columns<T, dim> const y(bad.targets.x.view());
+      EXPECT_THAT([&] { list.rebuild(y.view(), bad.given()); }, matcher);
+      expect_same(list, of);
+    };
+    auto const bad_value = [](auto value)
+    {
+      return [value](batch<T, dim>& bad)
+      {
+        bad.targets.x.columns[1][160] = bad.targets.x.columns[1][355] = value;
+      };
+    };
+    refused(bad_value(std::numeric_limits<T>::quiet_NaN()),
+            complains_of("system 2: ", "coordinate 1 of point 160 is nan"));
+    refused(bad_value(std::numeric_limits<T>::infinity()),
+            complains_of("system 2: ", "coordinate 1 of point 160 is inf"));
+    refused(bad_value(T(1e12)), complains_of("system 2: ", "point 160, (", "2^29 boxes away"));
+    refused([](batch<T, dim>& bad) { bad.cells[1].vectors[0][0] = 1e-6; },
+            complains_of("system 1: ", "thick along axis 0", "65535 images"));
+    refused([](batch<T, dim>& bad) { bad.cells[3].vectors[1] = {}; }, complains_of("system 3: "));
+    refused(
+        [](batch<T, dim>& bad)
+        {
+          bad.cells[3].vectors[1][0] = 1.5e9 + 0.25;
+          bad.cutoffs = {0.1, 0.1, 0.1, 2.2};
+        },
+        complains_of("system 3: ", "too sheared"));
+    refused(
+        [](batch<T, dim>& bad)
+        {
+          bad.cells = {};
+          bad.targets.x.columns[0][120] = 1e9;
+        },
+        complains_of("system 1: ", "along axis 0", "2^21 cells", "list of its own"));
+    refused([](batch<T, dim>& bad) { bad.cutoffs = {1, 1, 0, 1}; },
+            complains_of("system 2: ", "the cutoff is 0"));
+    refused([](batch<T, dim>& bad) { bad.cutoffs = {1, 1}; },
+            complains_of("2 cutoffs for 4 systems", "one for all"));
+    refused([](batch<T, dim>& bad) { bad.cells.pop_back(); },
+            complains_of("3 cells for 4 systems"));
+    refused([](batch<T, dim>& bad) { bad.targets.offsets.back() = 379; },
+            complains_of("end with 380", "379"));
+    refused([](batch<T, dim>& bad) { bad.targets.offsets[1] = 160; },
+            complains_of("offsets of system 1", "160 to 150", "ascending"));
+    refused([](batch<T, dim>& bad) { bad.targets.order = {3}; },
+            complains_of("order", "1 indices"));
+    refused([](batch<T, dim>& bad) { bad.targets.order.assign(380, 7); },
+            complains_of("index 7 twice"));
+    EXPECT_THAT([&] { (void)list.grid(4); }, complains_of("4 systems", "number 4"));
+    cell_list_options<T, dim> boxed;
+    boxed.period[0] = 1;
+    EXPECT_THAT([&] { (cuda_cell_list<T, dim>(cuda, x.view(), of.given(), boxed)); },
+                complains_of(".period", ".cells"));
+  }
+}

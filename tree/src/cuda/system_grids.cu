@@ -1,0 +1,676 @@
+#include "system_grids.cuh"
+
+#include "../gaps.hpp"
+#include "../instantiate.hpp"
+#include "../keys.hpp"
+#include "../systems.hpp"
+#include "launch.cuh"
+#include "pinned.hpp"
+#include "point_errors.cuh"
+#include "points.cuh"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <cub/block/block_scan.cuh>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+/// \file
+/// This file is compiled without contraction: each operation of grids is rounded by itself, as on the host.
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    constexpr std::uint32_t no_system = ~0u;
+
+    /// Where the points of a system are, both sets together, as numbers that atomicMax orders. All zero before.
+    template <int Dim>
+    struct system_bounds
+    {
+      /// ordered_bits(x) and ordered_bits(-x), of coordinates and along the normals of an oblique frame
+      unsigned long long upper[Dim], lower[Dim], upper_along[Dim], lower_along[Dim];
+      /// of each set, 2^32 - 1 - i for the first point i that is not finite, or too far away to count its images
+      std::uint32_t not_finite[2], too_far[2];
+      std::uint32_t is_outside;
+      std::uint32_t any_far; ///< some point is many boxes away (counters_of_points)
+    };
+
+    /// What a kernel finds wrong with a system.
+    enum class system_problem : std::uint8_t
+    {
+      none,
+      points,  ///< its bounds say which
+      grid,    ///< as tried_grid
+      sheared, ///< counters of images are too large
+      wide     ///< more cells on an axis than fit
+    };
+    struct system_verdict
+    {
+      system_problem problem;
+      grid_problem of_grid;
+      std::uint8_t axis;
+      bool is_empty, is_outside, any_far;
+      double most_counter;
+    };
+
+    template <class T>
+    __global__ void find_systems(system_start<T> const* starts, std::uint32_t n_systems,
+                                 bool are_targets, std::uint32_t n, std::uint32_t const* order,
+                                 std::uint32_t* of_position, std::uint32_t* of_point)
+    {
+      std::uint32_t const p = thread_index();
+      if (p >= n) return;
+      std::uint32_t const s =
+          count_before(n_systems,
+                       [&](std::uint32_t k)
+                       {
+                         system_start<T> const& end = starts[k + 1];
+                         return (are_targets ? end.first_target : end.first_source) <= p;
+                       });
+      of_position[p] = s;
+      if (order) of_point[order[p]] = s;
+    }
+
+    /// The bounds of some points of a system, in a lane and then in a warp.
+    template <int Dim>
+    struct lane_bounds
+    {
+      double low[2 * Dim], high[2 * Dim]; // coordinates, then along normals
+      std::uint32_t not_finite = 0, too_far = 0, is_outside = 0, any_far = 0;
+
+      __device__ lane_bounds()
+      {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+#pragma unroll
+        for (int a = 0; a < 2 * Dim; ++a)
+        {
+          low[a] = infinity;
+          high[a] = -infinity;
+        }
+      }
+      __device__ void take(int a, double x)
+      {
+        low[a] = x < low[a] ? x : low[a];
+        high[a] = x > high[a] ? x : high[a];
+      }
+      template <class T>
+      __device__ void add(std::array<T, Dim> x, cell_frame<Dim> const& frame, std::uint32_t i)
+      {
+        std::array<double, Dim> wide{};
+        bool finite = true, outside = false;
+#pragma unroll
+        for (int a = 0; a < Dim; ++a)
+        {
+          wide[a] = static_cast<double>(x[a]);
+          finite &= fabs(wide[a]) < std::numeric_limits<double>::infinity();
+        }
+        if (!finite)
+        {
+          not_finite = max(not_finite, ~i);
+          return;
+        }
+#pragma unroll
+        for (int a = 0; a < Dim; ++a)
+          outside |= frame.periodic[a] && !frame.holds(a, frame.along(a, wide));
+        if (outside)
+        {
+          is_outside = 1;
+          reduced_point<T, Dim> const point = frame.reduce(x);
+          if (!point.fits) too_far = max(too_far, ~i);
+          if (!counters_of_points<Dim>::is_near(point.image)) any_far = 1;
+#pragma unroll
+          for (int a = 0; a < Dim; ++a) wide[a] = static_cast<double>(point.at[a]);
+        }
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) take(a, wide[a]);
+        if (frame.is_aligned) return;
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) take(Dim + a, frame.along(a, wide));
+      }
+
+      /// Adds those of a warp, all lanes of which call it, to the system.
+      __device__ void give(system_bounds<Dim>& to, int set, int lane)
+      {
+#pragma unroll
+        for (int a = 0; a < 2 * Dim; ++a)
+          for (int s = 16; s > 0; s /= 2)
+          {
+            double const l = __shfl_xor_sync(all_lanes, low[a], s),
+                         h = __shfl_xor_sync(all_lanes, high[a], s);
+            low[a] = l < low[a] ? l : low[a];
+            high[a] = h > high[a] ? h : high[a];
+          }
+        not_finite = __reduce_max_sync(all_lanes, not_finite);
+        too_far = __reduce_max_sync(all_lanes, too_far);
+        is_outside = __reduce_max_sync(all_lanes, is_outside);
+        any_far = __reduce_max_sync(all_lanes, any_far);
+        if (lane != 0) return;
+#pragma unroll
+        for (int a = 0; a < Dim; ++a)
+        {
+          if (low[a] <= high[a])
+          {
+            atomicMax(&to.lower[a], ordered_bits(-low[a]));
+            atomicMax(&to.upper[a], ordered_bits(high[a]));
+          }
+          if (low[Dim + a] <= high[Dim + a])
+          {
+            atomicMax(&to.lower_along[a], ordered_bits(-low[Dim + a]));
+            atomicMax(&to.upper_along[a], ordered_bits(high[Dim + a]));
+          }
+        }
+        if (not_finite != 0) atomicMax(&to.not_finite[set], not_finite);
+        if (too_far != 0) atomicMax(&to.too_far[set], too_far);
+        if (is_outside != 0) to.is_outside = 1;
+        if (any_far != 0) to.any_far = 1;
+      }
+    };
+
+    /// A warp takes the points at `per_warp` consecutive positions, a multiple of 32, of as many systems as they are of.
+    template <class T, int Dim>
+    __global__ void __launch_bounds__(block_threads)
+        find_system_bounds(device_points<T, Dim> const points, std::uint32_t const* of_position,
+                           std::uint32_t const* order, frames_of_systems<Dim> const frames, int set,
+                           std::uint32_t per_warp, system_bounds<Dim>* to)
+    {
+      int const lane = static_cast<int>(threadIdx.x % 32);
+      std::uint64_t const begin = std::uint64_t(thread_index() / 32) * per_warp;
+      std::uint64_t const end = min(begin + per_warp, std::uint64_t(points.n));
+      std::uint32_t current = no_system;
+      lane_bounds<Dim> own;
+      for (std::uint64_t first = begin; first < end; first += 32)
+      {
+        auto const p = static_cast<std::uint32_t>(first + lane);
+        std::uint32_t const mine = p < end ? of_position[p] : no_system;
+        for (std::uint32_t left = __ballot_sync(all_lanes, p < end); left != 0;)
+        {
+          std::uint32_t const next = __shfl_sync(all_lanes, mine, __ffs(left) - 1);
+          if (next != current && current != no_system)
+          {
+            own.give(to[current], set, lane);
+            own = lane_bounds<Dim>();
+          }
+          current = next;
+          if (mine == next)
+          {
+            std::uint32_t const i = order ? order[p] : p;
+            own.add(points.at(i), frames(next), i);
+          }
+          left &= ~__ballot_sync(all_lanes, mine == next);
+        }
+      }
+      if (current != no_system) own.give(to[current], set, lane);
+    }
+
+    template <int Dim>
+    struct found_bounds
+    {
+      points_along<Dim> along{};
+      std::array<double, Dim> lower{}, upper{}; ///< of coordinates
+    };
+    template <int Dim>
+    __device__ found_bounds<Dim> bounds_from(system_bounds<Dim> const& of, bool is_aligned)
+    {
+      found_bounds<Dim> found;
+      for (int a = 0; a < Dim; ++a)
+      {
+        found.lower[a] = -from_ordered_bits(of.lower[a]);
+        found.upper[a] = from_ordered_bits(of.upper[a]);
+        found.along.lower[a] = is_aligned ? found.lower[a] : -from_ordered_bits(of.lower_along[a]);
+        found.along.upper[a] = is_aligned ? found.upper[a] : from_ordered_bits(of.upper_along[a]);
+        found.along.largest = std::max(
+            found.along.largest, std::max(std::fabs(found.lower[a]), std::fabs(found.upper[a])));
+      }
+      found.along.moved = of.is_outside != 0;
+      return found;
+    }
+
+    template <class T, int Dim>
+    struct made_grids
+    {
+      cell_grid<T, Dim>* grids;
+      device_system* systems;
+      device_system_cutoff<T>* cutoffs;
+      system_verdict* verdicts;
+    };
+
+    inline constexpr int grid_threads = 32; // few, so that all multiprocessors divide
+
+    /// A thread makes the grid of a system.
+    template <class T, int Dim>
+    __global__ void __launch_bounds__(grid_threads)
+        make_grids(system_start<T> const* starts, std::uint32_t n,
+                   frames_of_systems<Dim> const frames,
+                   __grid_constant__ cell_list_options<T, Dim> const options,
+                   system_bounds<Dim> const* bounds, made_grids<T, Dim> const to)
+    {
+      std::uint32_t const s = blockIdx.x * grid_threads + threadIdx.x;
+      if (s >= n) return;
+      system_start<T> const begin = starts[s], end = starts[s + 1];
+      system_bounds<Dim> const& of = bounds[s];
+      cell_frame<Dim> const& frame = frames(s);
+      system_verdict verdict{};
+      verdict.is_empty =
+          begin.first_target == end.first_target && begin.first_source == end.first_source;
+      verdict.is_outside = of.is_outside != 0;
+      verdict.any_far = of.any_far != 0;
+      if ((of.not_finite[0] | of.not_finite[1] | of.too_far[0] | of.too_far[1]) != 0)
+      {
+        verdict.problem = system_problem::points;
+        to.verdicts[s] = verdict;
+        return;
+      }
+      auto const found = verdict.is_empty ? found_bounds<Dim>() : bounds_from(of, frame.is_aligned);
+      tried_grid<T, Dim> const made = try_cell_grid(found.along, begin.cutoff, options, frame);
+      to.grids[s] = made.grid;
+      if (made.problem != grid_problem::none)
+      {
+        verdict.problem = system_problem::grid;
+        verdict.of_grid = made.problem;
+        verdict.axis = static_cast<std::uint8_t>(made.axis);
+      }
+      else
+      {
+        verdict.most_counter = most_counter(frame, numbers_of(made.grid));
+        if (verdict.most_counter > cell_frame<Dim>::max_image)
+          verdict.problem = system_problem::sheared;
+        std::array<double, Dim> extent{};
+        for (int a = 0; a < Dim; ++a)
+        {
+          extent[a] = found.upper[a] - found.lower[a];
+          if (!has_wide_cells(made.grid, options, a)) continue;
+          verdict.problem = system_problem::wide;
+          verdict.axis = static_cast<std::uint8_t>(a);
+        }
+        device_system& system = to.systems[s];
+        system.geometry = make_cell_geometry<T, Dim>(made.grid, found.lower, extent);
+        system.first_target = begin.first_target;
+        system.first_source = begin.first_source;
+        to.cutoffs[s] = {made.grid.cutoff_squared};
+      }
+      to.verdicts[s] = verdict;
+    }
+
+    inline constexpr int place_threads = 1024;
+
+    /// One block gives all systems their group, cells and images.
+    __global__ void __launch_bounds__(place_threads)
+        place_systems(device_system* systems, system_verdict const* verdicts, std::uint32_t n,
+                      system_mail* mail)
+    {
+      using scan = cub::BlockScan<unsigned long long, place_threads>;
+      __shared__ typename scan::TempStorage scratch;
+      __shared__ std::uint32_t group, bad, is_outside, any_far;
+      __shared__ unsigned long long most; // of a number that is not negative, the bits are in order
+      __shared__ double wide_cells;
+      if (threadIdx.x == 0)
+      {
+        group = ~0u;
+        bad = n;
+        is_outside = 0;
+        any_far = 0;
+        most = 0;
+        wide_cells = 0;
+      }
+      __syncthreads();
+      for (std::uint32_t s = threadIdx.x; s < n; s += place_threads)
+      {
+        system_verdict const verdict = verdicts[s];
+        if (verdict.problem != system_problem::none)
+          atomicMin(&bad, s);
+        else if (!verdict.is_empty)
+          atomicMin(&group, systems[s].geometry.group);
+        if (verdict.is_outside) is_outside = 1;
+        if (verdict.any_far) any_far = 1;
+        atomicMax(&most,
+                  static_cast<unsigned long long>(__double_as_longlong(verdict.most_counter)));
+      }
+      __syncthreads();
+      std::uint32_t const of_all = group == ~0u ? 1 : group;
+      unsigned long long cells = 0, images = 0;
+      for (std::uint32_t first = 0; first < n && bad == n; first += place_threads)
+      {
+        std::uint32_t const s = first + threadIdx.x;
+        unsigned long long own_cells = 0, own_images = 0;
+        if (s < n && !verdicts[s].is_empty)
+        {
+          cell_geometry& g = systems[s].geometry;
+          g.set_group(of_all);
+          own_cells = g.total_cells();
+          own_images = g.n_images;
+          atomicAdd(&wide_cells, static_cast<double>(own_cells));
+        }
+        unsigned long long cells_before, images_before, sum;
+        scan(scratch).ExclusiveSum(own_cells, cells_before, sum);
+        cells_before += cells;
+        cells += sum;
+        __syncthreads();
+        scan(scratch).ExclusiveSum(own_images, images_before, sum);
+        images_before += images;
+        images += sum;
+        __syncthreads();
+        if (s >= n) continue;
+        systems[s].first_cell = cells_before;
+        systems[s].first_image = static_cast<std::uint32_t>(images_before);
+      }
+      __syncthreads();
+      if (threadIdx.x != 0) return;
+      auto* const to = static_cast<system_mail volatile*>(mail);
+      to->bad = bad;
+      to->is_outside = is_outside;
+      to->any_far = any_far;
+      to->group = of_all;
+      to->cells = cells;
+      to->images = images;
+      to->wide_cells = wide_cells;
+      to->most_counter = __longlong_as_double(static_cast<long long>(most));
+      __threadfence_system();
+      to->done = 1;
+    }
+
+    /// A thread makes an image of a system.
+    template <class T, int Dim>
+    __global__ void make_tables(frames_of_systems<Dim> const frames, device_system const* systems,
+                                cell_grid<T, Dim> const* grids, std::uint32_t n_systems,
+                                std::uint32_t n, image_move* moves, std::array<T, Dim>* shifts,
+                                image_counters<Dim>* counters, std::uint32_t* packed)
+    {
+      std::uint32_t const k = thread_index();
+      if (k >= n) return;
+      // systems without points begin where the next one does
+      std::uint32_t const of =
+          count_before(n_systems, [&](std::uint32_t s) { return systems[s].first_image <= k; }) - 1;
+      cell_frame<Dim> const& frame = frames(of);
+      auto const image = image_of(frame, numbers_of(grids[of]),
+                                  static_cast<std::uint16_t>(k - systems[of].first_image));
+      auto const shift = frame.shift(image);
+      counters[k] = image;
+      packed[k] = packed_word(image);
+      moves[k] = move_of<Dim>(image, shift, systems[of].geometry.units_per_length);
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) shifts[k][a] = static_cast<T>(shift[a]);
+    }
+
+    /// A thread for each system. No cells: no box has changed.
+    template <class T, int Dim>
+    __global__ void make_frames(cell_grid<T, Dim> const* grids, std::uint32_t n,
+                                frames_of_systems<Dim> const then, cell<Dim> const* cells,
+                                double skin, cell_frame<Dim>* frames, double* most2)
+    {
+      std::uint32_t const s = thread_index();
+      if (s >= n) return;
+      std::uint32_t const box = then.is_one ? 0 : s;
+      cell_frame<Dim> const now = cells ? with_vectors_of(then(s), cells[box]) : then(s);
+      if (s == box) frames[box] = now;
+      most2[s] = most_move_squared(grids[s], now, skin);
+    }
+
+    /// The frame of each point.
+    template <int Dim>
+    struct frames_of_points
+    {
+      frames_of_systems<Dim> frames;
+      std::uint32_t const* of_point;
+
+      __device__ cell_frame<Dim> const& operator()(std::uint32_t i) const
+      {
+        return frames(of_point[i]);
+      }
+    };
+
+    template <class T>
+    device_array<T> on_device(std::vector<T> const& values, cuda_stream stream, char const* what)
+    {
+      device_array<T> copy(values.size(), stream, what);
+      copy.copy_from(values);
+      return copy;
+    }
+
+    template <class V>
+    bool are_equal(std::vector<V> const& kept, std::span<V const> given)
+    {
+      return std::equal(kept.begin(), kept.end(), given.begin(), given.end());
+    }
+
+    systems_of_set systems_in(std::span<index_type const> order, std::size_t n, cuda_stream stream)
+    {
+      systems_of_set of;
+      char const* const what = "cuda_cell_list: systems";
+      of.of_position = device_array<std::uint32_t>(n, stream, what);
+      if (order.empty()) return of;
+      of.of_point = device_array<std::uint32_t>(n, stream, what);
+      of.order = device_array<std::uint32_t>(order, stream);
+      return of;
+    }
+
+    template <class T, int Dim>
+    std::shared_ptr<system_parts<T> const>
+    parts_of(device_systems<T, Dim> const& before, systems<Dim> const& given,
+             std::array<std::size_t, 2> const& n_points, bool one_set, cuda_stream stream)
+    {
+      auto const* const old = before.parts.get();
+      if (old && are_equal<index_type>(old->offsets, given.offsets) &&
+          are_equal<index_type>(old->query_offsets, given.query_offsets) &&
+          are_equal<index_type>(old->order, given.order) &&
+          are_equal<index_type>(old->query_order, given.query_order) &&
+          are_equal<double>(old->cutoffs, given.cutoffs))
+        return before.parts;
+      check_order("cuda_cell_list", "order", given.order);
+      check_order("cuda_cell_list", "query_order", given.query_order);
+      auto const parts = std::make_shared<system_parts<T>>();
+      auto const keep = [](auto& to, auto const& from)
+      {
+        to.assign(from.begin(), from.end());
+      };
+      keep(parts->offsets, given.offsets);
+      keep(parts->query_offsets, given.query_offsets);
+      keep(parts->order, given.order);
+      keep(parts->query_order, given.query_order);
+      keep(parts->cutoffs, given.cutoffs);
+      auto const& sources = parts->offsets;
+      auto const& targets = one_set ? sources : parts->query_offsets;
+      std::size_t const n = sources.size() - 1;
+      std::vector<system_start<T>> starts(n + 1);
+      for (std::size_t s = 0; s <= n; ++s)
+        starts[s] = {static_cast<T>(given.cutoffs[given.cutoffs.size() == 1 || s == n ? 0 : s]),
+                     targets[s], sources[s]};
+      parts->starts = on_device(starts, stream, "cuda_cell_list: systems");
+      for (int set = 0; set < 2; ++set)
+      {
+        if (n_points[set] == 0) continue;
+        auto& of = parts->sets[set];
+        of = systems_in(set == 0 && !one_set ? parts->query_order : parts->order, n_points[set],
+                        stream);
+        auto const points = static_cast<std::uint32_t>(n_points[set]);
+        find_systems<<<blocks_for(points, block_threads), block_threads, 0, stream>>>(
+            parts->starts.data(), static_cast<std::uint32_t>(n), set == 0, points, of.order.data(),
+            of.of_position.data(), of.of_point.data());
+        check_cuda(cudaGetLastError(), "cuda_cell_list: find_systems");
+      }
+      return parts;
+    }
+
+    template <int Dim>
+    bool are_same(cell<Dim> const& a, cell<Dim> const& b)
+    {
+      return a.vectors == b.vectors && a.periodic == b.periodic && a.origin == b.origin;
+    }
+    template <class T, int Dim>
+    std::shared_ptr<system_frames<Dim> const> frames_of(device_systems<T, Dim> const& before,
+                                                        std::span<cell<Dim> const> cells,
+                                                        cuda_stream stream)
+    {
+      cell<Dim> const open;
+      if (cells.empty()) cells = {&open, 1};
+      if (before.frames && std::equal(cells.begin(), cells.end(), before.frames->cells.begin(),
+                                      before.frames->cells.end(), are_same<Dim>))
+        return before.frames;
+      auto const made = std::make_shared<system_frames<Dim>>();
+      made->cells.assign(cells.begin(), cells.end());
+      std::vector<cell_frame<Dim>> frames(cells.size());
+      for (std::size_t s = 0; s < cells.size(); ++s)
+        in_system(s, [&] { frames[s] = frame_of(cells[s]); });
+      made->frames = on_device(frames, stream, "cuda_cell_list: cells");
+      return made;
+    }
+
+    template <class T, int Dim>
+    void complain(std::uint32_t s, device_array<system_verdict> const& verdicts,
+                  device_array<system_bounds<Dim>> const& bounds,
+                  device_array<cell_grid<T, Dim>> const& grids,
+                  std::array<strided<T const, Dim>, 2> const& sets, bool one_set,
+                  cuda_stream stream)
+    {
+      auto const value = [&](auto const& array)
+      {
+        auto copy = std::remove_cvref_t<decltype(*array.data())>{};
+        device_copy(&copy, array.data() + s, sizeof copy, stream);
+        return copy;
+      };
+      system_verdict const verdict = value(verdicts);
+      std::string const axis = std::to_string(verdict.axis);
+      if (verdict.problem == system_problem::points)
+      {
+        system_bounds<Dim> const of = value(bounds);
+        for (int set = 0; set < 2; ++set)
+          if (of.not_finite[set] != 0)
+            complain_of_coordinate<T, Dim>(
+                {sets[set], set == 0 && !one_set, ~of.not_finite[set], stream});
+        for (int set = 0; set < 2; ++set)
+          if (of.too_far[set] != 0)
+            complain_of_image<T, Dim>({sets[set], set == 0 && !one_set, ~of.too_far[set], stream});
+      }
+      cell_grid<T, Dim> const grid = value(grids);
+      check_grid<T, Dim>({grid, verdict.of_grid, verdict.axis}, "cuda_cell_list");
+      check_counters<Dim>(most_counter(grid.frame, numbers_of(grid)), "cuda_cell_list");
+      throw error("cuda_cell_list: along axis " + axis +
+                  " the points are so far apart that more than 2^21 cells are needed; search this "
+                  "system in a list of its own, or with a larger cutoff");
+    }
+  }
+
+  template <class T, int Dim>
+  device_systems<T, Dim>
+  make_systems(device_systems<T, Dim> const& before, systems<Dim> const& given,
+               cell_list_options<T, Dim> const& options, strided<T const, Dim> const& targets,
+               strided<T const, Dim> const& sources, bool one_set, system_mail& mail,
+               cuda_stream stream)
+  {
+    check_columns<T, Dim>("points", sources);
+    check_columns<T, Dim>("queries", targets);
+    check_systems("cuda_cell_list", given, options, sources.size(), targets.size(), one_set);
+    device_systems<T, Dim> made;
+    std::array<strided<T const, Dim>, 2> const sets{targets,
+                                                    one_set ? strided<T const, Dim>() : sources};
+    made.parts = parts_of<T, Dim>(before, given, {sets[0].size(), sets[1].size()}, one_set, stream);
+    made.frames = frames_of<T, Dim>(before, given.cells, stream);
+    auto const n = static_cast<std::uint32_t>(made.size());
+    if (n == 0) return made;
+    frames_of_systems<Dim> const frames = made.frames->view();
+    char const* const what = "cuda_cell_list: systems";
+    device_array<system_bounds<Dim>> bounds(n, stream, what);
+    device_array<system_verdict> verdicts(n, stream, what);
+    made.grids = device_array<cell_grid<T, Dim>>(n, stream, what);
+    made.systems = device_array<device_system>(n, stream, what);
+    made.cutoffs = device_array<device_system_cutoff<T>>(n, stream, what);
+    device_clear(bounds.data(), n * sizeof(system_bounds<Dim>), stream);
+    for (int set = 0; set < 2; ++set)
+    {
+      device_points<T, Dim> const points(sets[set]);
+      if (points.n == 0) continue;
+      // few warps, since their atomics wait for each other where a system is large
+      unsigned const most_warps = 32 * multiprocessors();
+      unsigned const per_warp = std::max(1u, blocks_for(points.n, 32) / most_warps) * 32;
+      unsigned const warps = blocks_for(points.n, static_cast<int>(per_warp));
+      find_system_bounds<T, Dim>
+          <<<blocks_for(warps, block_threads / 32), block_threads, 0, stream>>>(
+              points, made.parts->sets[set].of_position.data(), made.parts->sets[set].order.data(),
+              frames, set, per_warp, bounds.data());
+      check_cuda(cudaGetLastError(), "cuda_cell_list: find_system_bounds");
+    }
+    make_grids<T, Dim><<<blocks_for(n, grid_threads), grid_threads, 0, stream>>>(
+        made.parts->starts.data(), n, frames, options, bounds.data(),
+        {made.grids.data(), made.systems.data(), made.cutoffs.data(), verdicts.data()});
+    check_cuda(cudaGetLastError(), "cuda_cell_list: make_grids");
+    static_cast<system_mail volatile&>(mail).done = 0;
+    place_systems<<<1, place_threads, 0, stream>>>(made.systems.data(), verdicts.data(), n, &mail);
+    check_cuda(cudaGetLastError(), "cuda_cell_list: place_systems");
+    wait_for_word(mail.done, stream, "cuda_cell_list: place_systems");
+
+    if (mail.bad < n)
+      in_system(
+          mail.bad,
+          [&] { complain<T, Dim>(mail.bad, verdicts, bounds, made.grids, sets, one_set, stream); });
+    if (mail.wide_cells > 0x1p62 || mail.images >= std::uint64_t(1) << 31)
+      throw error("cuda_cell_list: the " + std::to_string(n) + " systems have " +
+                  number_text(mail.wide_cells) + " cells and " + std::to_string(mail.images) +
+                  " images; give fewer systems at once");
+    made.cells = mail.cells;
+    made.group = mail.group;
+    if (mail.images > 0)
+    {
+      made.images =
+          device_images<T, Dim>(mail.images, static_cast<std::int32_t>(mail.most_counter), stream);
+      fill_tables(made, frames, made.images, stream);
+    }
+    for (int set = 0; set < 2; ++set)
+    {
+      if ((mail.is_outside == 0 && options.skin == 0) || sets[set].size() == 0) continue;
+      made.in_box[set] =
+          bring_into_box(device_points<T, Dim>(sets[set]),
+                         frames_of_points<Dim>{frames, made.parts->sets[set].by_point()},
+                         &bounds.data()->too_far[set], &bounds.data()->any_far, stream);
+      made.in_box[set].are_near = mail.any_far == 0;
+    }
+    return made;
+  }
+
+  template <class T, int Dim>
+  void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
+                   device_images<T, Dim>& images, cuda_stream stream)
+  {
+    auto const n = static_cast<std::uint32_t>(images.size());
+    if (n == 0) return;
+    make_tables<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        frames, of.systems.data(), of.grids.data(), static_cast<std::uint32_t>(of.size()), n,
+        images.moves(), images.shifts(), images.counters(), images.packed());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: make_tables");
+  }
+
+  template <class T, int Dim>
+  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
+                                      std::span<cell<Dim> const> cells, double skin,
+                                      cuda_stream stream)
+  {
+    moved_frames<Dim> made;
+    char const* const what = "cuda_cell_list: cells";
+    auto const n = static_cast<std::uint32_t>(of.size());
+    if (n == 0) return made;
+    device_array<cell<Dim>> const on_gpu(cells, stream);
+    made.frames = device_array<cell_frame<Dim>>(of.frames->cells.size(), stream, what);
+    made.most2 = device_array<double>(n, stream, what);
+    make_frames<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        of.grids.data(), n, of.frames->view(), on_gpu.data(), skin, made.frames.data(),
+        made.most2.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: make_frames");
+    return made;
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template device_systems<T, Dim> make_systems(                                                    \
+      device_systems<T, Dim> const&, systems<Dim> const&, cell_list_options<T, Dim> const&,        \
+      strided<T const, Dim> const&, strided<T const, Dim> const&, bool, system_mail&,              \
+      cuda_stream);                                                                                \
+  template void fill_tables(device_systems<T, Dim> const&, frames_of_systems<Dim> const&,          \
+                            device_images<T, Dim>&, cuda_stream);                                  \
+  template moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const&,                      \
+                                               std::span<cell<Dim> const>, double, cuda_stream);
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
+}

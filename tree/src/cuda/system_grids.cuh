@@ -1,0 +1,199 @@
+#pragma once
+
+#include "device_images.cuh"
+#include "reduce.cuh"
+#include "systems.cuh"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/cell.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/tree/cell_grid.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+/// \file
+/// The grids of a batch, which the device makes: the same bits as those of the host for each system alone.
+
+namespace nearfield::detail
+{
+  /// What the host gives of a system; that of system n ends the last one.
+  template <class T>
+  struct system_start
+  {
+    T cutoff;
+    std::uint32_t first_target, first_source;
+  };
+
+  /// The systems of the points of a set.
+  struct systems_of_set
+  {
+    device_array<std::uint32_t> of_position; ///< system after system
+    // where points of systems are mixed; otherwise empty, and index and position of a point in one system are the same
+    device_array<std::uint32_t> of_point, order;
+
+    /// By index.
+    [[nodiscard]] std::uint32_t const* by_point() const
+    {
+      return order.size() > 0 ? of_point.data() : of_position.data();
+    }
+  };
+
+  /// Where systems begin, on the host as given and on the device.
+  template <class T>
+  struct system_parts
+  {
+    std::vector<index_type> offsets, query_offsets, order, query_order;
+    std::vector<double> cutoffs;
+    device_array<system_start<T>> starts;
+    std::array<systems_of_set, 2> sets;
+  };
+
+  /// The frame of each system.
+  template <int Dim>
+  struct frames_of_systems
+  {
+    cell_frame<Dim> const* frames;
+    bool is_one;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t system) const
+    {
+      return frames[is_one ? 0 : system];
+    }
+  };
+
+  /// The boxes of systems, one for all or one for each.
+  template <int Dim>
+  struct system_frames
+  {
+    std::vector<cell<Dim>> cells;
+    device_array<cell_frame<Dim>> frames;
+
+    [[nodiscard]] frames_of_systems<Dim> view() const
+    {
+      return {frames.data(), frames.size() == 1};
+    }
+  };
+
+  /// What kernels tell the host of the grids. `done` comes last; it is 0 before.
+  struct system_mail
+  {
+    std::uint32_t done;
+    std::uint32_t bad;        ///< the first system with a problem; n if there is none
+    std::uint32_t is_outside; ///< whether a point of any is outside its box
+    std::uint32_t any_far;    ///< whether a point of any is many boxes away
+    std::uint32_t group;
+    std::uint64_t cells, images;
+    double wide_cells;   ///< `cells`, where it may need more bits
+    double most_counter; ///< the largest counter of an image, without its sign
+  };
+
+  /// The systems of a cell list. What the host gave is shared with the list before, if it is the same.
+  template <class T, int Dim>
+  struct device_systems
+  {
+    std::shared_ptr<system_parts<T> const> parts;
+    std::shared_ptr<system_frames<Dim> const> frames;
+    device_array<cell_grid<T, Dim>> grids;
+    device_array<device_system> systems;
+    device_array<device_system_cutoff<T>> cutoffs;
+    device_images<T, Dim> images;
+    std::array<points_in_box<T, Dim>, 2> in_box;
+    std::uint64_t cells = 0; ///< of all systems
+    std::uint32_t group = 1;
+
+    [[nodiscard]] bool any() const { return parts != nullptr; }
+    [[nodiscard]] std::size_t size() const { return parts->offsets.size() - 1; }
+    /// What they are made of.
+    [[nodiscard]] nearfield::systems<Dim> given() const
+    {
+      return {parts->offsets, parts->query_offsets, parts->cutoffs,
+              frames->cells,  parts->order,         parts->query_order};
+    }
+  };
+
+  /// Brings points into their boxes and makes the grids of systems, waiting once for the device. For one set, sources are
+  /// the targets. Throws nearfield::error naming the system.
+  template <class T, int Dim>
+  device_systems<T, Dim>
+  make_systems(device_systems<T, Dim> const& before, nearfield::systems<Dim> const& given,
+               cell_list_options<T, Dim> const& options, strided<T const, Dim> const& targets,
+               strided<T const, Dim> const& sources, bool one_set, system_mail& mail,
+               cuda_stream stream);
+
+  /// The images of systems in these frames, into tables that are large enough.
+  template <class T, int Dim>
+  void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
+                   device_images<T, Dim>& images, cuda_stream stream);
+
+  /// A frame whose box is this one now.
+  template <int Dim>
+  NEARFIELD_FN cell_frame<Dim> with_vectors_of(cell_frame<Dim> frame, cell<Dim> const& box)
+  {
+    for (int a = 0; a < Dim; ++a)
+      if (frame.periodic[a]) frame.vectors[a] = box.vectors[a];
+    return frame;
+  }
+
+  /// How far each point may have moved since a grid was made, squared; below 0 if the vectors of its box have changed too
+  /// much. A pair that is within R now was within R + 2 |move| + |change of the shift| then, and that is to be within
+  /// R + skin. Images just outside the tables count, so that those beyond, which are further away in proportion, cannot
+  /// come within R.
+  template <class T, int Dim>
+  NEARFIELD_FN double most_move_squared(cell_grid<T, Dim> const& grid, cell_frame<Dim> const& now,
+                                        double skin)
+  {
+    double change = 0;
+    for (int corner = 0; corner < 1 << Dim; ++corner)
+    {
+      std::array<double, Dim> cells{};
+      for (int a = 0; a < Dim; ++a)
+        if (grid.wraps[a])
+          cells[a] = ((corner >> a & 1) != 0 ? 1 : -1) * (grid.most_images(a) + 1.);
+      auto const image = grid.frame.image_of(cells);
+      auto const shift_then = grid.frame.shift(image), shift_now = now.shift(image);
+      double square = 0;
+      for (int a = 0; a < Dim; ++a)
+        square += (shift_now[a] - shift_then[a]) * (shift_now[a] - shift_then[a]);
+      if (!(square < std::numeric_limits<double>::infinity())) return -1;
+      change = std::max(change, square);
+    }
+    double const left = (skin - std::sqrt(change)) / 2;
+    return left >= 0 ? left * left : -1;
+  }
+
+  /// The boxes of systems as they are now.
+  template <int Dim>
+  struct moved_frames
+  {
+    device_array<cell_frame<Dim>> frames; ///< one for all or one for each
+    device_array<double> most2;           ///< of each system, most_move_squared()
+
+    [[nodiscard]] frames_of_systems<Dim> view() const
+    {
+      return {frames.data(), frames.size() == 1};
+    }
+  };
+
+  /// No cells: the boxes are as they were.
+  template <class T, int Dim>
+  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
+                                      std::span<cell<Dim> const> cells, double skin,
+                                      cuda_stream stream);
+
+  /// Whether boxes are as many and periodic along the same axes.
+  template <int Dim>
+  bool have_same_axes(std::span<cell<Dim> const> a, std::span<cell<Dim> const> b)
+  {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](auto const& x, auto const& y) { return x.periodic == y.periodic; });
+  }
+}
