@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -222,10 +223,9 @@ namespace nearfield::test
           x.columns[i % dim][i] += static_cast<T>(i % 3 == 0 ? 3 : -100);
         of.targets.add(x);
         of.cutoffs.push_back(n < 1000 ? 0.3 : 0.1);
-        auto box = cell<dim>::of_lengths(std::array<double, dim>{1, 1});
-        if (n != 40)
-          for (int a = 0; a < dim; ++a) box.periodic[a] = box.vectors[a][a] = 1;
-        of.cells.push_back(n == 3 ? cell<dim>() : box);
+        std::array<double, dim> lengths{1, 1}; // in three dimensions a layer
+        if (n != 40) lengths.fill(1);
+        of.cells.push_back(n == 3 ? cell<dim>() : cell<dim>::of_lengths(lengths));
       }
       check(of);
     }
