@@ -17,6 +17,9 @@ namespace nearfield
 {
   namespace detail
   {
+    template <class T>
+    class row_filter;
+
     /// Points sorted by the cells of a grid, and the lists of cells that meet: the input of a radius search. It
     /// owns nothing. The *position* of a point is its place in `target_x` or `source_x`.
     ///
@@ -58,6 +61,9 @@ namespace nearfield
       /// how many ranges of each box come before the box itself; empty where ranges ascend
       std::span<index_type const> full_own_at;
       std::span<index_type const> half_own_at; ///< the same for the half list
+
+      /// which pairs count (<nearfield/search/pair_filter.hpp>); null: all within the cutoff
+      row_filter<T> const* filter = nullptr;
     };
 
     /// A type whose view() has its cells, such as cell_list.
