@@ -162,9 +162,10 @@ namespace
     bench::kind_input<T, Dim> const in(kind, 1'000'000);
     nf::device_columns<T, Dim> const points(in.points);
     nf::device_columns<T, Dim> const queries(in.queries);
-    auto cells = kind.two_sets
-                     ? nf::cuda_cell_list<T, Dim>(nf::cuda, queries.view(), points.view(),
-                                                  in.cutoff, in.options)
+    auto cells = kind.two_sets ? nf::cuda_cell_list<T, Dim>(nf::cuda, queries.view(), points.view(),
+                                                            in.cutoff, in.options)
+                 : kind.has_systems
+                     ? nf::cuda_cell_list<T, Dim>(nf::cuda, points.view(), in.systems)
                      : nf::cuda_cell_list<T, Dim>(nf::cuda, points.view(), in.cutoff, in.options);
     auto result = nf::radius_search(nf::cuda, cells, what);
     for (auto _ : state)
@@ -184,6 +185,54 @@ namespace
                                                       bench::result_bytes(result)));
     bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind),
                         bench::n_pairs(kind, what, result));
+  }
+
+  /// Of a list with a skin: whether it must be rebuilt, new coordinates in its cells, and what a rebuild takes.
+  enum class skin_call
+  {
+    needs_rebuild,
+    update_unchecked,
+    rebuild
+  };
+  template <class T>
+  void run_skin(benchmark::State& state, bench::search_kind const& kind, skin_call call)
+  {
+    constexpr int calls = 20; // at once: one alone is not longer than a launch
+    bench::kind_input<T, 3> const in(kind, 1'000'000);
+    nf::device_columns<T, 3> const points(in.points);
+    auto options = in.options;
+    options.skin = .1 * double(in.cutoff);
+    nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), in.cutoff, options);
+    for (auto _ : state)
+      state.SetIterationTime(bench::seconds_on_gpu(
+                                 [&]
+                                 {
+                                   for (int k = 0; k < calls; ++k)
+                                     if (call == skin_call::needs_rebuild)
+                                       benchmark::DoNotOptimize(cells.needs_rebuild(points.view()));
+                                     else if (call == skin_call::update_unchecked)
+                                       cells.update_unchecked(points.view());
+                                     else
+                                       cells.rebuild(points.view());
+                                 }) /
+                             calls);
+  }
+
+  template <class T>
+  void add_skins()
+  {
+    for (bench::search_kind const& kind : bench::search_kinds)
+    {
+      if (kind.dim == 2 || kind.two_sets || kind.is_crystal || kind.has_systems) continue;
+      auto const add = [&](char const* name, skin_call call)
+      {
+        bench::add_search_row(bench::kind_name<T>("search_cuda_skin", kind) + "/nearfield/" + name,
+                              [=](auto& state) { run_skin<T>(state, kind, call); });
+      };
+      add("needs_rebuild", skin_call::needs_rebuild);
+      add("update_unchecked", skin_call::update_unchecked);
+      add("rebuild", skin_call::rebuild);
+    }
   }
 
   template <class T>
@@ -217,5 +266,7 @@ int main(int argc, char** argv)
   }
   add_kinds<float>();
   add_kinds<double>();
+  add_skins<float>();
+  add_skins<double>();
   return bench::run_benchmarks();
 }

@@ -23,7 +23,8 @@ namespace bench
     sheared ///< by 60 and 30 degrees, as large as the cube
   };
 
-  /// Searches of uniform points, each with about 110 neighbours, and of a crystal of CsCl (a = 4.12, R = 6).
+  /// Searches of uniform points, each with about 110 neighbours, of a crystal of CsCl (a = 4.12, R = 6), and of 1024 boxes of
+  /// 128 points (.1 a unit of volume, R = 6) at once.
   struct search_kind
   {
     char const* name;
@@ -31,11 +32,16 @@ namespace bench
     search_box box;
     bool two_sets = false;
     bool is_crystal = false;
+    bool has_systems = false;
   };
   inline constexpr search_kind search_kinds[] = {
-      {"open", 3, search_box::open},           {"periodic", 3, search_box::cube},
-      {"triclinic", 3, search_box::sheared},   {"crystal", 3, search_box::cube, false, true},
-      {"two_dimensions", 2, search_box::open}, {"two_sets", 3, search_box::open, true}};
+      {"open", 3, search_box::open},
+      {"periodic", 3, search_box::cube},
+      {"triclinic", 3, search_box::sheared},
+      {"crystal", 3, search_box::cube, false, true},
+      {"systems", 3, search_box::cube, false, false, true},
+      {"two_dimensions", 2, search_box::open},
+      {"two_sets", 3, search_box::open, true}};
 
   template <class T, int Dim>
   struct kind_input
@@ -44,12 +50,18 @@ namespace bench
     nearfield::soa<T const, Dim> points;
     T cutoff;
     nearfield::cell_list_options<T, Dim> options;
+    nearfield::systems<Dim> systems; ///< several, if the kind has them
 
     kind_input(search_kind const& kind, std::size_t n)
     {
       if (kind.is_crystal)
       {
         make_crystal(41);
+        return;
+      }
+      if (kind.has_systems)
+      {
+        make_systems(1024, 128);
         return;
       }
       search_case const c{"search_kinds", search_shape::uniform, n, 0, 2};
@@ -98,6 +110,27 @@ namespace bench
       cutoff = 6;
     }
 
+    void make_systems(std::size_t n, std::size_t points_each)
+    {
+      search_case const c{"search_systems", search_shape::uniform, n * points_each, 0, 2};
+      auto const in_unit_cube = search_cloud_of<T>(c, 1).template view<Dim>();
+      T const length = static_cast<T>(std::pow(double(points_each) / .1, 1. / Dim));
+      for (int d = 0; d < Dim; ++d)
+        for (std::size_t i = 0; i < n * points_each; ++i)
+          own[d].push_back(length * in_unit_cube[d][i]);
+      show_own();
+      queries = points;
+      for (std::size_t s = 0; s <= n; ++s)
+        offsets.push_back(static_cast<nearfield::index_type>(s * points_each));
+      std::array<double, Dim> lengths;
+      lengths.fill(double(length) * (1 + std::numeric_limits<T>::epsilon()));
+      boxes = {nearfield::cell<Dim>::of_lengths(lengths)};
+      cutoffs = {6};
+      systems.offsets = offsets;
+      systems.cutoffs = cutoffs;
+      systems.cells = boxes;
+    }
+
     void show_own()
     {
       std::array<T const*, Dim> columns;
@@ -106,6 +139,9 @@ namespace bench
     }
 
     std::array<std::vector<T>, Dim> own;
+    std::vector<nearfield::index_type> offsets;
+    std::vector<double> cutoffs;
+    std::vector<nearfield::cell<Dim>> boxes;
   };
 
   /// Calls f(kind, what, output) for lists and a count of every kind, which must find the same pairs.

@@ -1,5 +1,7 @@
 #include "arguments.hpp"
 
+#include "box.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/tree/cell_grid.hpp>
@@ -18,14 +20,6 @@ namespace nearfield::app
       auto const value = nearfield::detail::read_number<double>(text);
       if (!value || !std::isfinite(*value) || !fits(*value)) refuse_text(text, expected);
       return *value;
-    }
-
-    // Before a file is read, whose dimension must be that of --dim.
-    void check_periods(std::vector<double> const& lengths, int dim)
-    {
-      if (dim != 0 && !lengths.empty() && lengths.size() != static_cast<std::size_t>(dim))
-        throw error("--periodic: found " + std::to_string(lengths.size()) + " lengths, expected " +
-                    std::to_string(dim) + ", one for each axis, 0 for an open one");
     }
   }
 
@@ -101,12 +95,18 @@ namespace nearfield::app
     return lengths;
   }
 
-  std::vector<double> read_cell(std::string const& text)
+  cell_choice read_cell(std::string const& text)
   {
-    std::vector<double> cell;
+    cell_choice cell;
+    if (text == "file")
+    {
+      cell.is_of_file = true;
+      return cell;
+    }
     for (std::string const& word : read_words(text))
-      cell.push_back(read_finite(word, "finite numbers", [](double) { return true; }));
-    if (std::size_t const n = cell.size(); n != 2 && n != 3 && n != 4 && n != 9)
+      cell.numbers.push_back(
+          read_finite(word, "finite numbers, or file", [](double) { return true; }));
+    if (std::size_t const n = cell.numbers.size(); n != 2 && n != 3 && n != 4 && n != 9)
       throw error("found " + std::to_string(n) + (n == 1 ? " number" : " numbers") +
                   ", expected 4 in 2D or 9 in 3D, one vector after the other, or a length for each "
                   "axis, 0 for an open one");
@@ -154,7 +154,9 @@ namespace nearfield::app
     if (options.far_field_cost && options.max_leaf_size != automatic)
       throw error("--far-field-cost: found --max-leaf-size " +
                   std::to_string(options.max_leaf_size) + ", which it would not change; give auto");
-    check_periods(options.periodic, options.dim);
+    check_box_options(options);
+    if (options.cell.is_given() && !options.box.empty())
+      throw error("--box: found --cell too, whose own box is cut; leave out one of them");
     if (options.motion) options.interaction.name = "r_over_r3"; // whose sums are the forces of both
     bool const are_alike =
         options.sources && options.sources->extension() == options.input.extension();
@@ -178,14 +180,6 @@ namespace nearfield::app
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
                   ": more cells cost more than they save; leave it out for the default");
-    check_periods(options.periodic, options.dim);
-    if (!options.cell.empty() && !options.periodic.empty())
-      throw error("--cell: found --periodic too; leave out one of them");
-    if (options.pbc.empty()) return;
-    if (options.cell.empty())
-      throw error("--pbc: found no --cell; give it, or --periodic with 0 for an open axis");
-    if (int const dim = dim_of_cell(options); options.pbc.size() != static_cast<std::size_t>(dim))
-      throw error("--pbc: found " + std::to_string(options.pbc.size()) + " numbers, expected " +
-                  std::to_string(dim) + ", one for each vector of --cell");
+    check_box_options(options);
   }
 }

@@ -28,8 +28,8 @@ namespace nearfield::app
   std::vector<double> read_box(std::string const& text);
   /// The period of every axis, 0 for an open one.
   std::vector<double> read_periods(std::string const& text);
-  /// The vectors of a box in 2D or 3D, or its lengths.
-  std::vector<double> read_cell(std::string const& text);
+  /// The vectors of a box in 2D or 3D, or its lengths, or "file".
+  cell_choice read_cell(std::string const& text);
   /// 0 or 1 for each vector.
   std::vector<bool> read_pbc(std::string const& text);
   /// Of NAME=VALUE each.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -119,15 +120,29 @@ namespace nearfield::app
     }
   }
 
-  /// The difference of two coordinates of files, of which the second is moved by a multiple of a period, and what
-  /// rounding to T may add to it: of both coordinates minus the origin, of the multiple and of the image.
-  template <class T>
-  std::pair<long double, long double> difference(double x, double y, double moved, double origin)
+  /// A coordinate of a file, and by how much a box of any shape has moved the point into it.
+  struct moved_coordinate
   {
-    double sizes = sizeof(T) < sizeof(double) ? std::abs(x - origin) + std::abs(y - origin) : 0;
-    if (moved != 0) sizes += std::abs(moved) + std::abs(y + moved);
+    double of_file, into_box = 0;
+  };
+
+  /// The difference of two coordinates, of which the second is moved on by `image`, and what rounding to T may add to it:
+  /// of both coordinates minus the origin, before and after they are moved, of the image and of its shift.
+  template <class T>
+  std::pair<long double, long double> difference(moved_coordinate x, moved_coordinate y,
+                                                 double image, double origin)
+  {
+    double sizes = 0;
+    for (auto const& each : {x, y})
+    {
+      double const begin = each.of_file - origin;
+      if (sizeof(T) < sizeof(double)) sizes += std::abs(begin);
+      if (each.into_box != 0) sizes += std::abs(each.into_box) + std::abs(begin + each.into_box);
+    }
+    if (image != 0) sizes += std::abs(image) + std::abs(y.of_file - origin + y.into_box + image);
     double const half_eps = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-    return {static_cast<long double>(x) - y - moved, half_eps * sizes};
+    return {static_cast<long double>(x.of_file) - y.of_file + x.into_box - y.into_box - image,
+            half_eps * sizes};
   }
 
   /// Sums at one target in long double, for each right-hand side and output.
@@ -185,6 +200,12 @@ namespace nearfield::app
     std::vector<wide> values_;
   };
 
+  /// The move of the p-th point of a tree along an axis; none if all points were inside.
+  inline double move_of(std::span<std::array<double, 3> const> moves, std::size_t p, std::size_t d)
+  {
+    return moves.empty() ? 0 : moves[p][d];
+  }
+
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long double over the
   /// same pairs, from the positions of the files and inputs rounded to T.
   template <class T, class K>
@@ -198,6 +219,7 @@ namespace nearfield::app
     auto const offsets = on.leaves().targets().offsets;
     auto const source_order = on.leaves().source_order();
     auto const place = inverse(on.leaves().target_order());
+    auto const target_moves = on.leaves().target_moves(), source_moves = on.leaves().source_moves();
     bool const one_set = !on.has_two_sets();
 
     check_report report;
@@ -218,8 +240,10 @@ namespace nearfield::app
           if (one_set && j == i && range.shift == 0) continue;
           auto const from_source = [&](std::size_t d)
           {
-            double const moved = range.shift == 0 ? 0 : list.shifts[range.shift][d];
-            return difference<T>(x[d][i], y[d][j], moved, on.origin()[d]);
+            return difference<T>({x[d][i], move_of(target_moves, place[i], d)},
+                                 {y[d][j], move_of(source_moves, at, d)},
+                                 range.shift == 0 ? 0 : list.shifts[range.shift][d],
+                                 on.origin()[d]);
           };
           sums.add(from_source, [&](std::size_t c) { return inputs.data()[c][j]; });
         }

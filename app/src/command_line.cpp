@@ -111,6 +111,11 @@ namespace nearfield::app
           ->default_str(name_of(options.precision));
       add(command, "--periodic", options.periodic, read_periods,
           "Lx,Ly[,Lz]: the box [0, L) of an axis that repeats; 0: an open axis");
+      add(command, "--cell", options.cell, read_cell,
+          "file: the box of INPUT repeats; or a box of any shape by its vectors, ax,ay,bx,by or "
+          "ax,ay,az,bx,...,cz, or Lx,Ly[,Lz]; points may lie outside");
+      add(command, "--pbc", options.cell.pbc, read_pbc,
+          "1,1,0: along which vectors of --cell; default: as the file says, or all");
       add(command, "--columns", options.columns, read_words,
           "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
           "type of atoms, _ to skip");
@@ -192,6 +197,7 @@ namespace nearfield::app
                        ->excludes(run->get_option("--sources"))
                        ->excludes(run->get_option("--interaction"))
                        ->excludes(run->get_option("--periodic"))
+                       ->excludes(run->get_option("--cell"))
                        ->excludes(check);
       auto* steps =
           add_number(run, "--steps", motion.steps, 1, "how many leapfrog steps --move takes")
@@ -248,11 +254,6 @@ namespace nearfield::app
       add_number(search, "--cells-per-cutoff", options.cells_per_cutoff, 1,
                  "cells of the grid along the radius on every axis; default: 1, and 2 on the "
                  "last axis");
-      add(search, "--cell", options.cell, read_cell,
-          "ax,ay,bx,by or ax,ay,az,bx,...,cz, the vectors of a box of any shape that points repeat "
-          "in, or Lx,Ly[,Lz]; they may lie outside");
-      add(search, "--pbc", options.pbc, read_pbc,
-          "1,1,0: along which vectors of --cell; default: all");
       search->add_flag("--shifts", options.shifts,
                        "also how often each vector of the box is added to j: i,j,sx,sy[,sz]");
       add_number(search, "--max-memory", options.max_memory, 0,

@@ -80,6 +80,20 @@ namespace nearfield::app
     }
   };
 
+  /// The box that --cell and --pbc give.
+  struct cell_choice
+  {
+    /// --cell file: that of INPUT, which settle_box() takes
+    bool is_of_file = false;
+    /// its vectors, one after the other, or its lengths along the axes, 0 for an open one; empty: none yet
+    std::vector<double> numbers = {};
+    /// whether it repeats along each vector; empty: along all
+    std::vector<bool> pbc = {};
+    std::vector<double> origin = {}; ///< a corner; empty: zeros
+
+    [[nodiscard]] bool is_given() const { return is_of_file || !numbers.empty(); }
+  };
+
   /// How the command reads a file, and what it writes.
   struct file_options
   {
@@ -95,6 +109,7 @@ namespace nearfield::app
     app::precision precision = precision::f64;
     /// the period of every axis, 0 for an open one; empty: all axes are open
     std::vector<double> periodic = {};
+    cell_choice cell = {};
     std::optional<std::filesystem::path> output = std::nullopt;
     std::optional<std::filesystem::path> json = std::nullopt;
   };
@@ -133,10 +148,6 @@ namespace nearfield::app
     std::optional<std::uint32_t> width = std::nullopt;
     /// on every axis; 0: the default
     int cells_per_cutoff = 0;
-    /// the vectors of the box, one after the other, or its lengths along the axes, 0 for an open one; empty: none
-    std::vector<double> cell = {};
-    /// whether the box repeats along each vector; empty: along all
-    std::vector<bool> pbc = {};
     /// also which image of j a pair has
     bool shifts = false;
     /// upper limit for the bytes of the list; none: the available memory
@@ -169,12 +180,6 @@ namespace nearfield::app
   inline char const* name_of(list_kind kind)
   {
     return std::array{"half", "full", "count", "table"}.at(static_cast<std::size_t>(kind));
-  }
-
-  /// The dimension of space that --cell is of.
-  inline int dim_of_cell(search_options const& options)
-  {
-    return options.cell.size() % 2 == 0 ? 2 : 3;
   }
 
   /// f<T, Dim>() for the precision and the dimension of a run.

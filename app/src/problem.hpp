@@ -1,5 +1,6 @@
 #pragma once
 
+#include "box.hpp"
 #include "options.hpp"
 #include "ranks.hpp"
 #include "rounding.hpp"
@@ -43,6 +44,7 @@ namespace nearfield::app
     leaf_costs const* costs = nullptr; ///< of an automatic size
     std::optional<point_set::bounding_box> box = std::nullopt;
     std::vector<double> period = {}; ///< of each axis, 0 for an open one; empty: all are open
+    cell_choice cell = {};           ///< instead, a box of any shape
     /// what is subtracted from coordinates before they are rounded to float; none: what rounding_origins() gives
     std::optional<std::vector<double>> origin = std::nullopt;
   };
@@ -184,15 +186,6 @@ namespace nearfield::app
     return made;
   }
 
-  /// Throws nearfield::error unless --periodic gave nothing, or a length for each axis of the points.
-  inline void check_axes(std::vector<double> const& period, named_points const& from)
-  {
-    auto const dim = static_cast<std::size_t>(from.points.dim);
-    if (!period.empty() && period.size() != dim)
-      throw error("--periodic: found " + std::to_string(period.size()) + " lengths, expected " +
-                  std::to_string(dim) + ", one for each coordinate of " + from.name);
-  }
-
   /// Throws nearfield::error for a period that T cannot represent, and for a point outside [0, L) in T.
   template <class T>
   void check_periodic(std::vector<double> const& period, named_points const& from)
@@ -281,6 +274,7 @@ namespace nearfield::app
       for (auto const* of : {&targets_, sources_})
         if (of) check_periodic<T>(cut_.period, *of);
       std::ranges::copy(cut_.period, result.period.begin());
+      result.cell = box_of<Dim>(cut_.cell, origin());
       if (!cut_.box) return result;
       cube<Dim> given;
       for (int d = 0; d < Dim; ++d) given.centre[d] = cut_.box->centre[d];

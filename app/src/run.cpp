@@ -87,7 +87,8 @@ namespace nearfield::app
     {
       auto const dim = static_cast<std::size_t>(targets.points.dim);
       if (options.box.empty())
-        return options.motion || (sources && sources->points.box != targets.points.box)
+        return options.motion || options.cell.is_given() ||
+                       (sources && sources->points.box != targets.points.box)
                    ? std::nullopt
                    : targets.points.box;
       if (options.box.size() != dim + 1)
@@ -208,7 +209,8 @@ namespace nearfield::app
         [&]
         {
           leave_out_velocities(options, points);
-          check_axes(options.periodic, targets);
+          settle_box(options, targets, sources);
+          cut.cell = options.cell;
           cut.box = choose_box(options, targets, sources);
         });
     auto const taken = taken_of(options, targets, sources, cut.box);
@@ -248,14 +250,15 @@ namespace nearfield::app
     return passed ? success : check_failed;
   }
 
-  exit_status tune(run_options const& options)
+  exit_status tune(run_options const& asked)
   {
     ranks const alone;
+    run_options options = asked;
     check_early(alone, options);
     auto const both = read_both(alone, options);
     auto const& targets = both.first; // as above
     named_points const* const sources = both.second ? &*both.second : nullptr;
-    check_axes(options.periodic, targets);
+    settle_box(options, targets, sources);
     auto const box = choose_box(options, targets, sources);
     auto const taken = taken_of(options, targets, sources, box);
     print_taken(taken);

@@ -81,16 +81,7 @@ namespace nearfield::app
 
     auto const start = std::chrono::steady_clock::now();
     auto from = read_file(all, options.input, reading_of(options));
-    all.attempt(
-        [&]
-        {
-          check_axes(options.periodic, from);
-          if (!options.cell.empty() && dim_of_cell(options) != from.points.dim)
-            throw error("--cell: found " + std::to_string(options.cell.size()) +
-                        " numbers, of a box in " + std::to_string(dim_of_cell(options)) +
-                        "D; the points of " + from.name + " have " +
-                        std::to_string(from.points.dim) + " coordinates");
-        });
+    all.attempt([&] { settle_box(options, from, nullptr); });
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};
     double const read_seconds = all.greatest(seconds_since(start));

@@ -107,15 +107,10 @@ namespace nearfield::app
 
     template <class T, int Dim>
     void search_on_cpu(soa<T const, Dim> const& x, search_options const& options,
-                       search_result& result)
+                       cell_list_options<T, Dim> const& grid, search_result& result)
     {
-      auto const cells =
-          timed("grid", result.grid_seconds,
-                [&]
-                {
-                  return cell_list<T, Dim>(
-                      x, options.radius, grid_options<T, Dim, cell_list_options<T, Dim>>(options));
-                });
+      auto const cells = timed("grid", result.grid_seconds,
+                               [&] { return cell_list<T, Dim>(x, options.radius, grid); });
       auto const fetch = [](auto list)
       {
         return list;
@@ -138,7 +133,7 @@ namespace nearfield::app
 
     template <class T, int Dim>
     void search_on_gpu(soa<T const, Dim> const& x, search_options const& options,
-                       search_result& result)
+                       cell_list_options<T, Dim> const& grid, search_result& result)
     {
       result.upload_seconds = result.download_seconds = 0;
       auto const on_device =
@@ -157,9 +152,8 @@ namespace nearfield::app
                          waited(
                              [&]
                              {
-                               return cuda_cell_list<T, Dim>(
-                                   cuda, on_device.view(), static_cast<T>(options.radius),
-                                   grid_options<T, Dim, cell_list_options<T, Dim>>(options));
+                               return cuda_cell_list<T, Dim>(cuda, on_device.view(),
+                                                             static_cast<T>(options.radius), grid);
                              }));
       auto const search = [&](auto const& what)
       {
@@ -189,10 +183,11 @@ namespace nearfield::app
       auto const rounded = rounded_positions<T>(here, from, origin);
       auto const x = rounded.template view<Dim>();
       result.points = x.size();
+      auto const grid = grid_options<T, Dim, cell_list_options<T, Dim>>(options, origin);
       if (options.backend == backend::cuda)
-        search_on_gpu(x, options, result);
+        search_on_gpu(x, options, grid, result);
       else
-        search_on_cpu(x, options, result);
+        search_on_cpu(x, options, grid, result);
       return result;
     }
 
@@ -213,17 +208,6 @@ namespace nearfield::app
             "--periodic: found " + number_text(options.periodic[a]) + " for axis " + "xyz"[a];
         if (!std::isnormal(period))
           throw error(found + ", which " + in + " cannot represent; use --precision f64");
-      }
-      try
-      {
-        if (!options.cell.empty() && dim_of_cell(options) == 2)
-          nearfield::detail::cell_frame<2>(box_of<2>(options));
-        else if (!options.cell.empty())
-          nearfield::detail::cell_frame<3>(box_of<3>(options));
-      }
-      catch (error const& e)
-      {
-        throw error(std::string("--cell: ") + e.what());
       }
     }
   }

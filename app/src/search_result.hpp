@@ -4,16 +4,15 @@
 #include "options.hpp"
 #include "problem.hpp"
 
-#include <nearfield/core/cell.hpp>
 #include <nearfield/io/points.hpp>
 #include <nearfield/search/pairs.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,32 +55,15 @@ namespace nearfield::app
   void set_sizes(search_options const& options, std::uint64_t total, int dim, std::size_t of_index,
                  search_result& result);
 
-  /// The box that points repeat in.
-  template <int Dim>
-  cell<Dim> box_of(search_options const& options)
-  {
-    cell<Dim> box;
-    bool const has_lengths = options.cell.size() == Dim;
-    for (std::size_t a = 0; a < Dim && !options.cell.empty(); ++a)
-    {
-      if (has_lengths)
-        box.vectors[a][a] = options.cell[a];
-      else
-        std::copy_n(options.cell.begin() + Dim * a, Dim, box.vectors[a].begin());
-      box.periodic[a] = options.pbc.empty() ? !has_lengths || options.cell[a] != 0 : options.pbc[a];
-    }
-    return box;
-  }
-
-  /// How the library searches, on one rank or several.
+  /// How the library searches points from which `origin` is subtracted, on one rank or several.
   template <class T, int Dim, class Grid>
-  Grid grid_options(search_options const& options)
+  Grid grid_options(search_options const& options, std::span<double const> origin)
   {
     Grid grid;
     grid.cells_per_cutoff.fill(options.cells_per_cutoff);
     for (std::size_t a = 0; a < options.periodic.size(); ++a)
       grid.period[a] = static_cast<T>(options.periodic[a]);
-    grid.cell = box_of<Dim>(options);
+    grid.cell = box_of<Dim>(options.cell, origin);
     return grid;
   }
 

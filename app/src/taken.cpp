@@ -40,99 +40,57 @@ namespace nearfield::app
                                 { return std::abs(x - y) <= 1e-9 * std::abs(x); });
     }
 
-    // Why the vectors of a box do not lie along x, y and z.
-    std::string shape_of(file_report::periodic_cell const& cell)
-    {
-      auto const& v = cell.vectors;
-      std::size_t n = 0, on_diagonal = 0; // of components that are not 0
-      for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t d = 0; d < 3; ++d)
-          if (v[a][d] != 0)
-          {
-            ++n;
-            on_diagonal += a == d;
-          }
-      if (n == on_diagonal) return "has a negative length";
-      std::size_t n_axes = 0; // along which one vector lies
-      for (std::size_t d = 0; d < 3; ++d)
-        n_axes += std::ranges::count_if(v, [d](auto const& each) { return each[d] != 0; }) == 1;
-      bool const is_permuted =
-          n == 3 && n_axes == 3 &&
-          std::ranges::none_of(v, [](auto const& each) { return each == decltype(each){}; });
-      return is_permuted ? "has vectors that do not lie along x, y and z in this order"
-                         : "is triclinic";
-    }
-
-    // The option that leaves axes open, if the file says that they are.
-    std::string open_axes(file_report::periodic_cell const& cell, std::size_t dim)
-    {
-      if (!cell.periodic) return "";
-      std::vector<double> flags;
-      for (std::size_t a = 0; a < dim; ++a) flags.push_back((*cell.periodic)[a] ? 1 : 0);
-      return std::ranges::all_of(flags, [](double f) { return f == 1; })
-                 ? ""
-                 : " --pbc " + numbers(flags, ",");
-    }
-
-    // `moves`: the points, in open space. `given`: --cell, null if the command does not take boxes of any shape.
-    void judge(file_report::periodic_cell const& cell, int dim, std::vector<double> const& periodic,
-               std::vector<double> const* given, bool moves, taken_file& file)
+    // `moves`: the points, in open space.
+    void judge(file_report::periodic_cell const& cell, int dim, file_options const& options,
+               bool moves, taken_file& file)
     {
       auto const n = static_cast<std::size_t>(dim);
       auto const lengths = cell.lengths();
-      std::string const name = "box (" + cell.from + ")";
-      std::vector<double> vectors;
-      for (std::size_t a = 0; a < n; ++a)
-        vectors.insert(vectors.end(), cell.vectors[a].begin(), cell.vectors[a].begin() + dim);
-      if (given && !given->empty())
-      {
-        file.uses_box = are_equal(*given, vectors) ||
-                        (lengths && are_equal(*given, {lengths->begin(), lengths->begin() + dim}));
-        file.box = name + (file.uses_box ? " is that of --cell"
-                                         : " is not used: --cell gives " + numbers(*given, ","));
-        return;
-      }
-      if (!lengths)
-      {
-        file.box = name + " " + shape_of(cell) +
-                   (given ? ", not used: --cell " + numbers(vectors, ",") + open_axes(cell, n) +
-                                " repeats it"
-                          : ", which nearfield run cannot repeat: it takes boxes along x, y and z");
-        return;
-      }
-      std::vector<double> const period(lengths->begin(), lengths->begin() + dim);
-      std::vector<double> size(n), shift;
+      auto const box = cell.box();
+      std::vector<double> vectors, period, size;
+      bool is_open = true;
       for (std::size_t a = 0; a < n; ++a)
       {
-        size[a] = cell.vectors[a][a];
-        shift.push_back(cell.origin[a] == 0 ? 0 : -cell.origin[a]);
+        vectors.insert(vectors.end(), box.vectors[a].begin(), box.vectors[a].begin() + dim);
+        size.push_back(box.vectors[a][a]);
+        if (lengths) period.push_back((*lengths)[a]);
+        is_open &= !box.periodic[a];
       }
-      file.box = "box " + numbers(size, " x ") + " (" + cell.from + ") ";
-      if (!periodic.empty())
+      file.box = "box " + (lengths ? numbers(size, " x ") : numbers(vectors, ",")) + " (" +
+                 cell.from + ") ";
+      auto const& [of_file, given, flags, origin] = options.cell;
+      if (of_file)
+      {
+        file.uses_box = true;
+        file.box += "repeats";
+        if (std::ranges::find(flags, false) != flags.end())
+          file.box += " as --pbc " + numbers({flags.begin(), flags.end()}, ",") + " says";
+      }
+      else if (!given.empty())
+      {
+        file.uses_box = are_equal(given, vectors) || are_equal(given, period);
+        file.box += file.uses_box ? "is that of --cell"
+                                  : "is not used: --cell gives " + numbers(given, ",");
+      }
+      else if (auto const& periodic = options.periodic; !periodic.empty())
       {
         file.uses_box = are_equal(periodic, period);
         file.box += file.uses_box ? "is that of --periodic"
                                   : "is not used: --periodic gives " + numbers(periodic, ",");
       }
-      else if (std::ranges::all_of(period, [](double length) { return length == 0; }))
+      else if (is_open)
         file.box += "has open axes: not used";
-      else if (moves)
-        file.box += "is not used: --move has open axes";
       else
-      {
-        file.box += "is not used: --periodic " + numbers(period, ",") + " repeats it";
-        if (!given && std::ranges::any_of(shift, [](double s) { return s != 0; }))
-          file.box += ", of positions moved by " + numbers(shift, ",");
-      }
+        file.box +=
+            moves ? "is not used: --move has open axes" : "is not used: --cell file repeats it";
     }
 
-    taken_file taken(named_points const& from, std::vector<double> const& periodic,
-                     std::vector<double> const* cell, bool moves,
+    taken_file taken(named_points const& from, file_options const& options, bool moves,
                      std::optional<point_set::bounding_box> const& cut)
     {
       taken_file file{.name = from.name, .report = from.report};
       if (from.report.cell)
-        judge(*from.report.cell, from.points.dim, periodic, cell, moves, file);
+        judge(*from.report.cell, from.points.dim, options, moves, file);
       else if (auto const& box = from.points.box)
       {
         file.uses_box = cut == box;
@@ -151,8 +109,7 @@ namespace nearfield::app
     for (auto const* from : {&targets, sources})
     {
       if (!from) continue;
-      auto& file = files.emplace_back(
-          taken(*from, options.periodic, nullptr, options.motion.has_value(), box));
+      auto& file = files.emplace_back(taken(*from, options, options.motion.has_value(), box));
       auto& report = file.report;
       bool const is_written = from == &targets && options.output;
       if (options.motion && options.motion->force == force::gravity)
@@ -170,7 +127,7 @@ namespace nearfield::app
 
   taken_files taken_of(search_options const& options, named_points const& from)
   {
-    auto file = taken(from, options.periodic, &options.cell, false, std::nullopt);
+    auto file = taken(from, options, false, std::nullopt);
     auto& report = file.report;
     for (auto* names : {&report.velocities, &report.masses, &report.inputs, &report.outputs})
       move_to(report.left_out, *names);

@@ -81,7 +81,8 @@ namespace nearfield::app
                    bool counts_groups)
     {
       auto const here = std::make_shared<threads>(cpu_count());
-      problem<T, Dim> const on(targets, sources, {.box = box, .period = options.periodic}, here);
+      problem<T, Dim> const on(
+          targets, sources, {.box = box, .period = options.periodic, .cell = options.cell}, here);
       std::optional<tuning> result;
       with_interaction<Dim>(options.interaction, [&](auto const& k)
                             { result = tune_interaction(options, on, k, *here, counts_groups); });

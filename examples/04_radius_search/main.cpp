@@ -1,8 +1,9 @@
 // All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list, as
-// callbacks, as a sum per point and as one sum; on one core and, with StarPU, on all cores.
+// callbacks, as a sum per point and as one sum; on one core and, with StarPU, on all cores. Last, in the box of a file.
 
 #include "density.hpp"
 
+#include <nearfield/io/points.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -17,6 +18,31 @@
 #include <vector>
 
 namespace nf = nearfield;
+
+namespace
+{
+  // as read_points() finds it in a file of that name
+  char const* const graphene = R"(2
+Lattice="2.46 0.0 0.0 -1.23 2.130422 0.0 0.0 0.0 10.0" Properties=species:S:1:pos:R:3 pbc="T T F"
+C 0.0 0.0 0.0
+C 0.0 1.420282 0.0
+)";
+
+  // Bonds of atoms with images of each other, in a sheared box.
+  bool finds_bonds_of_graphene()
+  {
+    nf::file_report report;
+    auto const atoms = nf::parse_xyz(graphene, "graphene.xyz", {}, &report);
+    auto const& x = atoms.positions;
+    nf::cell_list const cells{nf::soa{x[0], x[1], x[2]}, 1.6, {.cell = report.cell->box()}};
+    nf::coo const bonds =
+        nf::radius_search(nf::simd, cells, nf::to_coo{.images = nf::image_columns::counters});
+    for (std::size_t p = 0; p < bonds.size(); ++p)
+      std::cout << "atom " << bonds.i[p] << " is bonded to atom " << bonds.j[p] << " moved by "
+                << bonds.images[0][p] << " a and " << bonds.images[1][p] << " b\n";
+    return bonds.size() == 3;
+  }
+}
 
 int main()
 {
@@ -92,6 +118,7 @@ int main()
   // identical to the bit on any number of workers
   good = good && nf::radius_search(nf::simd.with(workers), cells, energy) == serial;
 #endif
+  good = finds_bonds_of_graphene() && good;
   std::cout << (good ? "all agree\n" : "they differ\n");
   return good ? 0 : 1;
 }

@@ -106,4 +106,17 @@ namespace nearfield
       }
     return result;
   }
+
+  nearfield::cell<3> file_report::periodic_cell::box() const
+  {
+    bool const is_along_axes = lengths().has_value();
+    nearfield::cell<3> made{.origin = origin};
+    for (std::size_t a = 0; a < 3; ++a)
+    {
+      made.periodic[a] = periodic ? (*periodic)[a] : vectors[a] != std::array<double, 3>();
+      for (std::size_t d = 0; d < 3; ++d)
+        if (a == d || !is_along_axes) made.vectors[a][d] = vectors[a][d];
+    }
+    return made;
+  }
 }

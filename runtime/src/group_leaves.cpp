@@ -76,12 +76,6 @@ namespace nearfield
     if (options.groups_per_gpu < 0)
       throw error("groups_per_gpu: found " + std::to_string(options.groups_per_gpu) +
                   "; give 1 or more, or 0 for the default");
-    if (!views.target_moves.empty() || !views.source_moves.empty())
-      throw error(
-          "group_leaves: points lie outside the box (the reduced cell, if it is sheared), and "
-          "tasks read them where they are; add target_moves()[p] to point target_order()[p], "
-          "the same for sources, and build the leaves again; nearfield::wrap() does it for "
-          "boxes along the axes");
     std::vector<index_type> first_leaf{0};
     if (index_type const n = views.targets.size(); n > 0)
     {

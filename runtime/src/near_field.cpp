@@ -53,7 +53,9 @@ namespace nearfield::starpu::detail
       tree.is_local = true;
       tree.has_one_set = groups.has_one_set;
       tree.targets.order = groups.target_order;
+      tree.targets.moves = groups.target_moves;
       tree.source_points.order = groups.source_order;
+      tree.source_points.moves = groups.source_moves;
       tree.positions = [&](bool of_targets, bool)
       {
         return of_targets ? columns.x : columns.sources();

@@ -23,7 +23,11 @@ namespace nearfield::starpu::detail
                                                argument.from[c].first + argument.points->begin,
                                                argument.points->size() * sizeof(T), task.stream);
         else if (!argument.points)
+        {
           nearfield::detail::take_in_order(argument.order, argument.from[c], chunk[c]);
+          for (std::size_t i = 0; i < argument.moves.size(); ++i)
+            chunk[c][i] = static_cast<T>(double(chunk[c][i]) + argument.moves[i][c]);
+        }
         else
           for (index_type i = 0; i < argument.points->size(); ++i)
             chunk[c][i] = argument.from[c][argument.points->begin + i];

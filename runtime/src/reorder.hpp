@@ -5,6 +5,7 @@
 
 #include <nearfield/core/soa.hpp>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -15,7 +16,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// chunk(i, c) = from[c][order[i]], or from[c][points->begin + i]
+  /// chunk(i, c) = from[c][order[i]], plus moves[i][c] if there are moves; or from[c][points->begin + i]
   template <class T>
   struct collect_argument : task_argument
   {
@@ -23,6 +24,7 @@ namespace nearfield::starpu::detail
     std::span<index_type const> order; ///< caller's indices of the points of the chunk
     std::optional<nearfield::detail::point_interval> points =
         std::nullopt; ///< in place of an order
+    std::span<std::array<double, 3> const> moves = {};
   };
 
   /// Buffer: the chunk, which it writes. On the only GPU: from points, in columns that are in its memory.

@@ -307,8 +307,7 @@ namespace nearfield::starpu::detail
   void step<T>::submit_positions()
   {
     auto& pieces = parts_->pieces;
-    bool const takes = parts_->is_local && !pieces.all.empty();
-    if (takes)
+    if (!parts_->collects_positions)
     {
       submit_pieces(pieces.pinned_x, &caller_piece<T>::x, &caller_piece<T>::collect_x);
       submit_caller_rows(parts_->take_x, &caller_piece<T>::x);
@@ -317,7 +316,7 @@ namespace nearfield::starpu::detail
     }
     starpu_codelet& collect =
         collect_codelet<T>(parts_->has_positions_on_gpu ? backend::cuda : backend::scalar);
-    if (!takes)
+    if (parts_->collects_positions)
       for (step_sources<T>& one : parts_->sources)
         submit_copy(collect, one.x, STARPU_W, one.collect_x);
     for (step_targets<T>& one : parts_->targets)

@@ -29,6 +29,16 @@ namespace nearfield::starpu::detail
       if (points.order.empty()) return {{&watch}, from.view(), {}, chunk};
       return {{&watch}, from.view(), points.order.subspan(chunk.begin, chunk.size())};
     }
+    /// The same of positions.
+    template <class T>
+    collect_argument<T> collect_moved(monitor& watch, column_list<T const> const& from,
+                                      points_view<T> const& points,
+                                      nearfield::detail::point_interval const& chunk)
+    {
+      auto argument = collect_of(watch, from, points, chunk);
+      if (!points.moves.empty()) argument.moves = points.moves.subspan(chunk.begin, chunk.size());
+      return argument;
+    }
 
     /// Throws nearfield::error if a message is larger than StarPU-MPI can send.
     void check_message(int rank, std::size_t columns, std::size_t points, std::size_t size)
@@ -111,6 +121,7 @@ namespace nearfield::starpu::detail
     placed = nearfield::detail::place_groups(plan, workers_of_gpus());
     bool const takes = made.gpu.has_value();
     collects_inputs = is_local && !takes;
+    collects_positions = !is_local || !takes || !tree.source_points.moves.empty();
     make_sources(tree.source_points);
     if (!has_one_set) make_targets(tree.targets);
     make_groups(tree.targets, made, accumulate);
@@ -188,7 +199,7 @@ namespace nearfield::starpu::detail
     {
       step_sources<T>& one = sources.emplace_back();
       one.x = data_of<T>(n_x() * chunk.size());
-      one.collect_x = collect_of(watch, source_positions, of, chunk);
+      one.collect_x = collect_moved(watch, source_positions, of, chunk);
       if (collects_inputs) one.collect_q = collect_of(watch, columns.q, of, chunk);
       for (handle& q : one.q)
         if (collects_inputs || &q == &one.q.front()) q = data_of<T>(n_q() * chunk.size());
@@ -200,7 +211,7 @@ namespace nearfield::starpu::detail
   {
     for (auto const& chunk : plan.target_chunks)
       targets.push_back(
-          {collect_of(watch, target_positions, of, chunk), data_of<T>(n_x() * chunk.size())});
+          {collect_moved(watch, target_positions, of, chunk), data_of<T>(n_x() * chunk.size())});
   }
 
   template <class T>

@@ -188,6 +188,7 @@ namespace nearfield::starpu::detail
     bool is_local; ///< as in step_tree
     /// CPU workers copy between the caller's columns and the data of tasks; otherwise there are pieces or peers
     bool collects_inputs = false;
+    bool collects_positions = true; ///< the same of positions, which workers also move into the box
     int rank;
     backend where;
     pair_form form;

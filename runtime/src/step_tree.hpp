@@ -5,6 +5,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -33,6 +34,8 @@ namespace nearfield::starpu::detail
     std::span<std::size_t const> sent_offsets, received_offsets;
     std::span<index_type const> sent, received;
     std::function<void()> complete;
+    /// One process: what brings each own point into the box; empty if all are in it.
+    std::span<std::array<double, 3> const> moves = {};
 
     [[nodiscard]] shared_rows with_rank(std::size_t r) const
     {

@@ -159,9 +159,108 @@ namespace nearfield::detail
     };
   }
 
+  namespace
+  {
+    template <class T, int Dim>
+    void search_all_rows(isa where, search_job<T, Dim> const& job, row_content content,
+                         row_function<T, Dim> row, void* sink, bool images)
+    {
+      auto const run = kernels_for<T, Dim>(where).rows[static_cast<int>(content)];
+      int const columns = content == row_content::indices     ? 0
+                          : content == row_content::distances ? 1
+                                                              : 1 + Dim;
+      scratch_memory const memory(job, columns, images);
+      run(job, memory.get(), row, sink);
+    }
+
+    /// Hands on the rows of a search without the pairs that do not count.
+    template <class T, int Dim>
+    struct filtering
+    {
+      row_filter<T> const& filter;
+      row_function<T, Dim> next;
+      void* sink;
+      std::vector<unsigned char> keep = {};
+
+      static void row(void* self, search_row<T, Dim> const& hits)
+      {
+        auto& [filter, next, sink, keep] = *static_cast<filtering*>(self);
+        if (keep.size() < hits.count) keep.resize(2 * std::size_t(hits.count));
+        filter.mark(hits.i, hits.j, hits.r2, hits.count, keep.data());
+        search_row<T, Dim> left = hits;
+        left.count = 0;
+        // rows are in the scratch memory of the search
+        auto* const j = const_cast<index_type*>(hits.j);
+        auto* const r2 = const_cast<T*>(hits.r2);
+        auto* run = const_cast<image_run*>(hits.images);
+        for (index_type k = 0; k < hits.count; ++k)
+        {
+          for (; run && run->end <= k; ++run) run->end = left.count;
+          j[left.count] = j[k];
+          if (r2) r2[left.count] = r2[k];
+          for (int a = 0; a < Dim && hits.d[a]; ++a)
+            const_cast<T*>(hits.d[a])[left.count] = hits.d[a][k];
+          left.count += keep[k];
+        }
+        if (run) run->end = left.count;
+        next(sink, left);
+      }
+    };
+
+    /// Calls f for the parts of a job whose rows are wanted, and hands on empty rows of the others.
+    template <class T, int Dim, class F>
+    void for_wanted_rows(search_job<T, Dim> const& job, row_function<T, Dim> row, void* sink,
+                         F const& f)
+    {
+      cell_view<T, Dim> const& cells = *job.cells;
+      if (cells.filter->wants_all()) return f(job);
+      auto const wants = [&](index_type position)
+      {
+        return cells.filter->wants(cells.target_order[position]);
+      };
+      for (index_type box = job.first_box; box < job.last_box; ++box)
+      {
+        index_type const end = std::min(cells.targets.end(box), job.last);
+        for (index_type p = std::max(cells.targets.begin(box), job.first); p < end;)
+        {
+          index_type const first = p;
+          while (p < end && wants(p)) ++p;
+          if (p > first) f(search_job<T, Dim>{&cells, job.which, box, box + 1, first, p});
+          for (; p < end && !wants(p); ++p)
+          {
+            search_row<T, Dim> empty{};
+            empty.position = p;
+            empty.i = cells.target_order[p];
+            row(sink, empty);
+          }
+        }
+      }
+    }
+
+    struct row_counter
+    {
+      index_type* per_point;
+      std::uint64_t total = 0;
+
+      template <class T, int Dim>
+      static void row(void* self, search_row<T, Dim> const& hits)
+      {
+        auto& [per_point, total] = *static_cast<row_counter*>(self);
+        total += hits.count;
+        if (per_point) per_point[hits.i] = hits.count;
+      }
+    };
+  }
+
   template <class T, int Dim>
   std::uint64_t count_rows(isa where, search_job<T, Dim> const& job, index_type* per_point)
   {
+    if (job.cells->filter)
+    {
+      row_counter counter{per_point};
+      search_rows<T, Dim>(where, job, row_content::indices, &row_counter::row<T, Dim>, &counter);
+      return counter.total;
+    }
     auto const run = kernels_for<T, Dim>(where).count;
     scratch_memory const memory(job, -1, false);
     return run(job, memory.get(), per_point);
@@ -171,12 +270,14 @@ namespace nearfield::detail
   void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
                    row_function<T, Dim> row, void* sink, bool images)
   {
-    auto const run = kernels_for<T, Dim>(where).rows[static_cast<int>(content)];
-    int const columns = content == row_content::indices     ? 0
-                        : content == row_content::distances ? 1
-                                                            : 1 + Dim;
-    scratch_memory const memory(job, columns, images);
-    run(job, memory.get(), row, sink);
+    row_filter<T> const* const filter = job.cells->filter;
+    if (!filter) return search_all_rows(where, job, content, row, sink, images);
+    if (content == row_content::indices && filter->needs_distances())
+      content = row_content::distances;
+    filtering<T, Dim> rows{*filter, row, sink};
+    for_wanted_rows(
+        job, row, sink, [&](search_job<T, Dim> const& part)
+        { search_all_rows(where, part, content, &filtering<T, Dim>::row, &rows, images); });
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \

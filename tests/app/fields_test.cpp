@@ -85,6 +85,8 @@ TEST(fields, of_one_set)
                                {"precision", "f64"},
                                {"backend", "auto"},
                                {"periodic", "[]"},
+                               {"cell", "[]"},
+                               {"pbc", "[]"},
                                {"leaves", "4"},
                                {"depth", "1"},
                                {"max_leaf", "1"},

@@ -85,47 +85,38 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
   {
     return box(taken("run", "a.xyz", xyz(comment), options));
   };
-  EXPECT_EQ(of_run(cube), "4 x 5 x 6.5 (Lattice) is not used: --periodic 4,5,6.5 repeats it");
-  EXPECT_EQ(of_run("pbc=\"T F T\" " + cube),
-            "4 x 5 x 6.5 (Lattice) is not used: --periodic 4,0,6.5 repeats it");
+  std::string const cell_file = "(Lattice) is not used: --cell file repeats it";
+  EXPECT_EQ(of_run(cube), "4 x 5 x 6.5 " + cell_file);
   EXPECT_EQ(of_run("pbc=\"F F F\" " + cube), "4 x 5 x 6.5 (Lattice) has open axes: not used");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,6.5"}), "4 x 5 x 6.5 (Lattice) is that of --periodic");
   EXPECT_EQ(of_run("pbc=\"T F T\" " + cube, {"--periodic", "4,0,6.5"}),
             "4 x 5 x 6.5 (Lattice) is that of --periodic");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,7"}),
             "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
-  EXPECT_EQ(
-      of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),
-      "(Lattice) is triclinic, which nearfield run cannot repeat: it takes boxes along x, y and z");
-  EXPECT_EQ(
-      of_run("Lattice=\"0 4 0 4 0 0 0 0 4\""),
-      "(Lattice) has vectors that do not lie along x, y and z in this order, which nearfield run "
-      "cannot repeat: it takes boxes along x, y and z");
-  EXPECT_EQ(
-      of_run("Lattice=\"0 4 0 0 4 0 4 0 0\""),
-      "(Lattice) is triclinic, which nearfield run cannot repeat: it takes boxes along x, y and z");
-  EXPECT_EQ(of_run("Lattice=\"4 0 0 0 -4 0 0 0 4\""),
-            "(Lattice) has a negative length, which nearfield run cannot repeat: it takes boxes "
-            "along x, y and z");
-  EXPECT_EQ(
-      box(taken("run", "a.lmp", lammps)),
-      "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "
-      "5,0,0");
-  EXPECT_EQ(box(taken("search", "a.xyz", xyz(cube), {"--periodic", "4,5,6.5"})),
-            "4 x 5 x 6.5 (Lattice) is that of --periodic");
-  // searches take boxes of any shape
+  std::string const triclinic = "Lattice=\"4 0 0 1 5 0 0 0 6\"";
+  EXPECT_EQ(of_run(triclinic), "4,0,0,1,5,0,0,0,6 " + cell_file);
+  EXPECT_EQ(of_run("Lattice=\"4 0 0 0 -4 0 0 0 4\""), "4,0,0,0,-4,0,0,0,4 " + cell_file);
+  EXPECT_EQ(box(taken("run", "a.lmp", lammps)),
+            "10 x 4 x 4.5 (xlo xhi) is not used: --cell file repeats it");
+  EXPECT_EQ(box(taken("tune", "a.lmp", lammps, {"--cell", "file"})),
+            "10 x 4 x 4.5 (xlo xhi) repeats");
+  EXPECT_EQ(of_run(triclinic, {"--cell", "file"}), "4,0,0,1,5,0,0,0,6 (Lattice) repeats");
+  EXPECT_EQ(of_run("pbc=\"T T F\" " + triclinic, {"--cell", "file"}),
+            "4,0,0,1,5,0,0,0,6 (Lattice) repeats as --pbc 1,1,0 says");
+  EXPECT_EQ(of_run("pbc=\"T T F\" " + triclinic, {"--cell", "file", "--pbc", "0,1,1"}),
+            "4,0,0,1,5,0,0,0,6 (Lattice) repeats as --pbc 0,1,1 says");
+  EXPECT_EQ(of_run(triclinic, {"--cell", "4,0,0,1,5,0,0,0,6"}),
+            "4,0,0,1,5,0,0,0,6 (Lattice) is that of --cell");
   auto const of_search = [&](std::string const& comment, std::vector<std::string> const& options)
   {
     return box(taken("search", "a.xyz", xyz(comment), options));
   };
-  std::string const triclinic = "Lattice=\"4 0 0 1 5 0 0 0 6\"";
-  EXPECT_EQ(of_search(triclinic, {}),
-            "(Lattice) is triclinic, not used: --cell 4,0,0,1,5,0,0,0,6 repeats it");
-  EXPECT_EQ(of_search("pbc=\"T T F\" " + triclinic, {}),
-            "(Lattice) is triclinic, not used: --cell 4,0,0,1,5,0,0,0,6 --pbc 1,1,0 repeats it");
-  EXPECT_EQ(of_search(triclinic, {"--cell", "4,0,0,1,5,0,0,0,6"}), "(Lattice) is that of --cell");
-  EXPECT_EQ(of_search(cube, {"--cell", "4,5,6.5"}), "(Lattice) is that of --cell");
-  EXPECT_EQ(of_search(cube, {"--cell", "4,5,7"}), "(Lattice) is not used: --cell gives 4,5,7");
+  EXPECT_EQ(of_search(cube, {"--periodic", "4,5,6.5"}),
+            "4 x 5 x 6.5 (Lattice) is that of --periodic");
+  EXPECT_EQ(of_search(triclinic, {}), "4,0,0,1,5,0,0,0,6 " + cell_file);
+  EXPECT_EQ(of_search(cube, {"--cell", "4,5,6.5"}), "4 x 5 x 6.5 (Lattice) is that of --cell");
+  EXPECT_EQ(of_search(cube, {"--cell", "4,5,7"}),
+            "4 x 5 x 6.5 (Lattice) is not used: --cell gives 4,5,7");
 }
 
 TEST(taken, is_in_the_json)

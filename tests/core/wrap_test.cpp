@@ -1,4 +1,5 @@
 #include "complains_of.hpp"
+#include "random_cells.hpp"
 
 #include <nearfield/core/cell.hpp>
 
@@ -6,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -112,5 +114,84 @@ namespace nearfield::test
     EXPECT_EQ(x, given);
     wrap(soa{x, y}, {1.5, 0.});
     EXPECT_EQ(x, (std::vector<T>{T(0.5), T(0.5)}));
+  }
+
+  template <class T, int Dim>
+  void expect_reduced()
+  {
+    random_numbers random(5);
+    for (std::uint64_t k = 0; k < number_of_cells(100); ++k)
+    {
+      auto const box = random_cell<Dim>(random, 1);
+      detail::cell_frame<Dim> const frame(box);
+      constexpr std::size_t n = 50;
+      // rows with something behind the coordinates, and counters in columns
+      std::vector<T> rows((Dim + 1) * n);
+      for (T& x : rows) x = static_cast<T>(random.uniform(-9, 9));
+      auto const given = rows;
+      std::array<std::vector<std::int32_t>, Dim> images;
+      for (auto& column : images) column.assign(n, 99);
+      auto const view = matrix_columns<Dim>(rows.data(), n, Dim + 1, 1);
+      if constexpr (Dim == 2)
+        wrap(view, box, soa{images[0], images[1]});
+      else
+        wrap(view, box, soa{images[0], images[1], images[2]});
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        std::array<T, Dim> x;
+        std::copy_n(&given[(Dim + 1) * i], Dim, x.begin());
+        auto const expected = frame.reduce(x);
+        for (int d = 0; d < Dim; ++d)
+        {
+          EXPECT_EQ(rows[(Dim + 1) * i + d], expected.at[d]);
+          EXPECT_EQ(images[d][i], expected.image[d]);
+        }
+        EXPECT_EQ(rows[(Dim + 1) * i + Dim], given[(Dim + 1) * i + Dim]);
+      }
+      auto without = given;
+      wrap(matrix_columns<Dim>(without.data(), n, Dim + 1, 1), box);
+      EXPECT_EQ(without, rows);
+    }
+  }
+
+  TYPED_TEST(wraps, into_the_reduced_cell_of_any_box)
+  {
+    expect_reduced<TypeParam, 2>();
+    expect_reduced<TypeParam, 3>();
+  }
+
+  TYPED_TEST(wraps, along_the_vectors_of_a_box)
+  {
+    using T = TypeParam;
+    cell<2> const sheared{.vectors = {{{4, 0}, {1, 3}}}, .periodic = {true, true}};
+    std::vector<T> x{T(1), T(5.5), T(-4)}, y{T(1), T(3.5), T(0)};
+    std::vector<std::int32_t> a(3), b(3);
+    wrap(soa{x, y}, sheared, soa{a, b});
+    EXPECT_EQ(x, (std::vector<T>{T(1), T(0.5), T(0)}));
+    EXPECT_EQ(y, (std::vector<T>{T(1), T(0.5), T(0)}));
+    EXPECT_EQ(a, (std::vector<std::int32_t>{0, 1, -1}));
+    EXPECT_EQ(b, (std::vector<std::int32_t>{0, 1, 0}));
+  }
+
+  TYPED_TEST(wraps, no_box_and_no_point_that_is_wrong)
+  {
+    using T = TypeParam;
+    T const nan = std::numeric_limits<T>::quiet_NaN();
+    cell<2> const strip{.vectors = {{{2, 0}, {}}}, .periodic = {true, false}};
+    std::vector<T> x{T(-1), T(2)}, y{T(0), nan};
+    auto const given = x;
+    std::vector<std::int32_t> one(1), two(2);
+    EXPECT_THAT([&] { wrap(soa{y, x}, strip); },
+                complains_of("wrap: coordinate 0 of point 1 is nan"));
+    y[1] = T(1e30);
+    EXPECT_THAT([&] { wrap(soa{y, x}, strip); }, complains_of("wrap: point 1", "2^29 boxes away"));
+    EXPECT_THAT([&] { wrap(soa{x, y}, cell<2>{.periodic = {true, true}}); },
+                complains_of("cell: vector 0"));
+    EXPECT_THAT([&] { wrap(soa{x, y}, strip, soa{one, one}); },
+                complains_of("wrap: images has 1 rows", "expected 2"));
+    EXPECT_EQ(x, given);
+    y[1] = nan; // along an open axis
+    wrap(soa{x, y}, strip, soa{two, two});
+    EXPECT_EQ(x, (std::vector<T>{T(1), T(0)}));
   }
 }

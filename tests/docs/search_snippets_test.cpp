@@ -6,6 +6,8 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
+#include <nearfield/search/pair_arrays.hpp>
+#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/systems.hpp>
 
 #include <gtest/gtest.h>
@@ -39,6 +41,24 @@ namespace
     nf::coo const with_images = nf::radius_search(nf::simd, in_box, nf::to_coo{.images = nf::image_columns::counters});
     // pair p: x_j + S_0 vectors[0] + S_1 vectors[1] is within the cutoff of x_i, with S_a = with_images.images[a][p]
     // [box]
+    std::vector<nf::index_type> type(n);
+    for (std::size_t i = 0; i < n; ++i) type[i] = i % 3 == 0;
+    // [filter]
+
+    std::vector<double> const by_type{0.2, 0.1,      // types 0-0, 0-1
+                                      0.1, 0};       // 1-0, 1-1: never
+    nf::filtered const some{cells, {.types = type, .type_cutoffs = by_type}};
+    nf::csr const fewer = nf::radius_search(nf::simd, some, nf::to_csr{});
+    // [filter]
+    // [arrays]
+
+    std::uint64_t const n_pairs = nf::radius_search(nf::simd, cells, nf::count_pairs{nf::pairs::full}).total;
+    std::vector<std::int64_t> edges(2 * n_pairs);      // (n, 2)
+    std::vector<double> vectors(3 * n_pairs);          // (n, 3), from i to j
+    auto const ij = nf::interleaved<2>(edges);
+    nf::radius_search(nf::simd, cells, nf::to_arrays<double, 3>{
+        .order = nf::pair_order::sorted, .i = {ij, 0}, .j = {ij, 1}, .to_j = nf::interleaved<3>(vectors)});
+    // [arrays]
     // clang-format on
     // [threads]
 
@@ -49,12 +69,14 @@ namespace
     EXPECT_TRUE(std::ranges::equal(list_of_threads.columns, list.columns));
 
     double expected = 0;
-    std::size_t found = 0;
+    std::size_t found = 0, found_by_type = 0;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j)
       {
         double const dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
         double const r2 = dx * dx + dy * dy + dz * dz;
+        double const by = by_type[type[i] * 2 + type[j]];
+        found_by_type += r2 < by * by;
         if (r2 >= cutoff * cutoff) continue;
         ++found;
         expected += q[i] * q[j] / r2;
@@ -74,6 +96,14 @@ namespace
     EXPECT_GT(with_images.size(), found);
     EXPECT_EQ(pairs.size(), found);
     EXPECT_EQ(list.columns.size(), 2 * found);
+    EXPECT_EQ(n_pairs, 2 * found);
+    for (std::size_t p = 0; p < n_pairs; ++p)
+    {
+      EXPECT_EQ(vectors[3 * p], x[edges[2 * p + 1]] - x[edges[2 * p]]);
+      EXPECT_LE(edges[p > 0 ? 2 * p - 2 : 0], edges[2 * p]);
+    }
+    EXPECT_GT(found_by_type, 0u);
+    EXPECT_EQ(fewer.columns.size(), 2 * found_by_type);
     EXPECT_NEAR(sum, expected, 1e-9 * expected);
   }
 

@@ -102,3 +102,18 @@ TEST(periodic_cell, has_lengths_where_it_is_a_box_along_the_axes)
                                         .periodic = std::array{true, true, false}};
   EXPECT_EQ(slab.lengths(), lengths({2, 3, 0}));
 }
+
+TEST(periodic_cell, is_a_box_for_trees_and_lists)
+{
+  using v = std::array<double, 3>;
+  file_report::periodic_cell given{.origin = {1, 2, 3}, .vectors = {{v{4, 0, 0}, v{1, 5, 0}, v{}}}};
+  auto const box = given.box();
+  EXPECT_EQ(box.vectors, given.vectors);
+  EXPECT_EQ(box.origin, given.origin);
+  EXPECT_EQ(box.periodic, (std::array{true, true, false})); // the file does not say
+  given.periodic = {false, true, true};
+  EXPECT_EQ(given.box().periodic, (std::array{false, true, true}));
+  // along the axes but for rounding
+  given.vectors = {v{4, 0, 1e-16}, v{0, 5, 0}, v{-1e-16, 0, 6}};
+  EXPECT_EQ(given.box().vectors, (std::array{v{4, 0, 0}, v{0, 5, 0}, v{0, 0, 6}}));
+}

@@ -1,11 +1,9 @@
-#include "complains_of.hpp"
 #include "points.hpp"
 #include "temporaries.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
-#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,23 +154,5 @@ namespace
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.leaves_per_group = -1})), error);
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.gpus = -1})), error);
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.groups_per_gpu = -1})), error);
-  }
-
-  TEST(group_leaves, points_outside_the_box_are_refused)
-  {
-    auto x = make_points<double, 2>(cloud::uniform, 10);
-    auto const inside = x;
-    x.columns[1][4] = 1.5;
-    auto const box = cell<2>::of_lengths(std::array{0., 1.});
-    auto const refuses = [](auto const& leaves)
-    {
-      EXPECT_THAT([&] { static_cast<void>(group_leaves(leaves)); },
-                  complains_of("group_leaves: points lie outside the box", "wrap()"));
-    };
-    refuses(build_tree(x.view(), {.cell = box}));
-    refuses(cell_list(x.view(), 0.2, {.period = {0, 1}}));
-    refuses(cell_list(inside.view(), x.view(), 0.2, {.cell = box}));
-    auto const tree = build_tree(inside.view(), {.cell = box});
-    EXPECT_EQ(group_leaves(tree).size(), 1u);
   }
 }

@@ -162,40 +162,64 @@ namespace nearfield::test
       SCOPED_TRACE(c);
       auto const box = random_cell<3>(random, 1);
       detail::cell_frame<3> const frame(box);
-      points<double, 3> x;
-      for (int i = 0; i < 60; ++i)
+      // in some cases all points are inside
+      double const reach = c % 3 == 0 ? -0.01 : 2;
+      auto const make = [&](int n)
       {
-        auto place = frame.origin;
-        for (int a = 0; a < 3; ++a)
+        points<double, 3> made;
+        for (int i = 0; i < n; ++i)
         {
-          double const along = random.uniform(0.01, 0.99);
-          for (int b = 0; b < 3; ++b) place[b] += along * frame.reduced[a][b];
+          auto place = frame.origin;
+          for (int a = 0; a < 3; ++a)
+          {
+            double const along = random.uniform(-reach, 1 + reach);
+            for (int b = 0; b < 3; ++b) place[b] += along * frame.reduced[a][b];
+          }
+          made.push_back(place);
         }
-        x.push_back(place);
-      }
-      auto const q = make_inputs<double, 1>(x.size());
+        return made;
+      };
+      auto const x = make(60), y = make(40);
+      auto const q = make_inputs<double, 1>(x.size()), y_q = make_inputs<double, 1>(y.size());
+      auto const compare = [](auto const& expected, auto const& out)
+      {
+        double largest = 0;
+        for (double const sum : expected.columns[0]) largest = std::max(largest, std::abs(sum));
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          EXPECT_NEAR(out.columns[0][i], expected.columns[0][i], 1e-12 * largest);
+      };
       auto const expect_sums = [&](auto const& leaves)
       {
         auto expected = make_columns<double, 1>(x.size(), -7.);
         near_field(simd, k, leaves, x.view(), q.view(), writable(expected));
-        double largest = 0;
-        for (double const sum : expected.columns[0]) largest = std::max(largest, std::abs(sum));
         for (int const leaves_per_group : {1, 5})
           for (pair_form const form : pair_forms)
           {
+            SCOPED_TRACE(testing::Message() << "form " << int(form));
             auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
             auto out = make_columns<double, 1>(x.size(), -7.);
             starpu::near_field step{one_runtime(), k, groups, x.view(), q.view(), writable(out),
                                     {.form = form}};
             step.submit();
             step.wait();
-            for (std::size_t i = 0; i < x.size(); ++i)
-              EXPECT_NEAR(out.columns[0][i], expected.columns[0][i], 1e-12 * largest)
-                  << "form " << int(form);
+            compare(expected, out);
           }
+      };
+      auto const expect_sums_of_two = [&](auto const& leaves)
+      {
+        auto expected = make_columns<double, 1>(x.size(), -7.), out = expected;
+        near_field(simd, k, leaves, x.view(), y.view(), y_q.view(), writable(expected));
+        auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
+        starpu::near_field step{one_runtime(), k,          groups,       x.view(),
+                                y.view(),      y_q.view(), writable(out)};
+        step.submit();
+        step.wait();
+        compare(expected, out);
       };
       expect_sums(cell_list<double, 3>(x.view(), 0.3, {.cell = box}));
       expect_sums(build_tree(x.view(), {.max_leaf_size = 10, .cell = box}));
+      expect_sums_of_two(cell_list<double, 3>(x.view(), y.view(), 0.3, {.cell = box}));
+      expect_sums_of_two(build_tree(x.view(), y.view(), {.max_leaf_size = 10, .cell = box}));
       if (::testing::Test::HasFailure()) return;
     }
   }

@@ -1,4 +1,5 @@
 #include "near_field_problem.hpp"
+#include "random_cells.hpp"
 #include "temporaries.hpp"
 
 #include "starpu/environment.hpp"
@@ -103,6 +104,23 @@ namespace
         continue;
       problem<val_grad_one_over_r<>, double> of(box.x, all_owners[seed % std::size(all_owners)],
                                                 box.options, 1, seed);
+      expect_one_rank(of, pair_form::one_sided);
+      expect_one_rank(of, pair_form::mutual, 1 + static_cast<int>(seed));
+    }
+  }
+  // Positions come to the ranks as images in the box.
+  TEST(distributed_near_field, is_that_of_one_rank_in_boxes_of_any_shape)
+  {
+    random_numbers random(8);
+    for (std::uint64_t seed = 0; seed < std::uint64_t(at_most(2, 6)); ++seed)
+    {
+      SCOPED_TRACE(seed);
+      auto x = make_points<double, 3>(cloud::uniform, 400, seed);
+      for (auto& column : x.columns)
+        for (double& value : column) value = 4 * value - 1;
+      problem<val_grad_one_over_r<>, double> of(
+          x, all_owners[seed % std::size(all_owners)],
+          {.max_leaf_size = 20, .cell = random_cell<3>(random, 1)}, 1, seed);
       expect_one_rank(of, pair_form::one_sided);
       expect_one_rank(of, pair_form::mutual, 1 + static_cast<int>(seed));
     }

@@ -1,5 +1,6 @@
 #include "clouds.hpp"
 #include "part_of_a_tree.hpp"
+#include "random_cells.hpp"
 
 #include "runtime/mpi/src/axis_of_ranks.hpp"
 #include "starpu/environment.hpp"
@@ -90,6 +91,51 @@ namespace
   {
     expect_same_periodic_trees<double, 3>(100);
     expect_same_periodic_trees<float, 2>(200);
+  }
+
+  template <class T, int Dim>
+  points<T, Dim> wrapped(points<T, Dim> x, cell<Dim> const& box)
+  {
+    std::array<T*, Dim> columns;
+    for (std::size_t d = 0; d < Dim; ++d) columns[d] = x.columns[d].data();
+    wrap(soa<T, Dim>(columns, x.size()), box);
+    return x;
+  }
+
+  // Points anywhere, which come into the box before ranks exchange them.
+  template <class T, int Dim>
+  void expect_same_trees_in_any_box(std::uint64_t seed)
+  {
+    random_numbers random(seed);
+    for (owners const who : all_owners)
+      for (int i = 0; i < 4; ++i, ++seed)
+      {
+        auto const box = random_cell<Dim>(random, 1);
+        auto x = make_points<T, Dim>(i % 2 == 0 ? cloud::uniform : cloud::plummer, 700, seed);
+        for (auto& column : x.columns)
+          for (T& value : column) value = 5 * value - 2;
+        tree_options<Dim> options{.max_leaf_size = 1 + static_cast<int>(random.below(30)),
+                                  .cell = box};
+        if (i == 3) options.level = static_cast<int>(random.below(4));
+        if (i == 3) options.order = leaf_order::morton;
+        SCOPED_TRACE(testing::Message() << "owners " << static_cast<int>(who) << ", seed " << seed);
+        auto const one = build_tree(x.view(), options);
+        auto const here = points_here(x, who, seed);
+        distributed_tree mine(MPI_COMM_WORLD, here, options, {.first_number = far_number});
+        expect_part_of(one, wrapped(x, box), mine);
+        expect_matching_layers(mine);
+        for (auto& column : x.columns)
+          for (T& value : column) value += T(1.25);
+        mine.rebuild(here);
+        expect_part_of(build_tree(x.view(), options), wrapped(x, box), mine);
+        if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+      }
+  }
+  TEST(distributed_tree, is_that_of_one_rank_in_boxes_of_any_shape)
+  {
+    expect_same_trees_in_any_box<double, 3>(1);
+    expect_same_trees_in_any_box<float, 2>(2);
+    expect_same_trees_in_any_box<float, 3>(3);
   }
 
   template <class T, int Dim>
@@ -358,8 +404,11 @@ namespace
     };
     EXPECT_THAT(message_for({.period = {0, 1e-3, 0}}),
                 testing::HasSubstr("outside the periodic box"));
-    EXPECT_THAT(message_for({.cell = cell<3>::of_lengths(std::array{0., 2., 0.})}),
-                testing::HasSubstr(".cell is given; trees over ranks take boxes along the axes"));
+    auto const box = cell<3>::of_lengths(std::array{0., 2., 0.});
+    EXPECT_THAT(message_for({.period = {0, 2, 0}, .cell = box}),
+                testing::HasSubstr("both .cell and .period are given"));
+    EXPECT_THAT(message_for({.cell = {.periodic = {true, true, false}}}),
+                testing::HasSubstr("cell: vector 0"));
     EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
     leaf_costs const negative{.near_field = [](double, double)
                               {

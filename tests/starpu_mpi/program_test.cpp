@@ -83,6 +83,40 @@ namespace
                    "--periodic: found 2 lengths");
   }
 
+  TEST(program_over_ranks, computes_in_the_box_of_a_file)
+  {
+    temporary_folder const folder;
+    auto points = cloud(1000);
+    for (double& x : points.positions[0]) x = 3 * x - 1; // some are outside
+    write_points(folder / "in.xyz", points);
+    auto text = read_text(folder / "in.xyz");
+    text.insert(text.find('\n') + 1, "Lattice=\"1 0 0 0.25 1.5 0 0.5 -0.5 2\" pbc=\"T T F\" ");
+    write_text(folder / "in.xyz", text);
+    for (std::string const precision : {"f64", "f32"})
+    {
+      auto const with = [&](char const* output)
+      {
+        return std::vector<std::string>{(folder / "in.xyz").string(),
+                                        "--cell",
+                                        "file",
+                                        "--max-leaf-size",
+                                        "30",
+                                        "--precision",
+                                        precision,
+                                        "--check",
+                                        "20",
+                                        "--output",
+                                        (folder / output).string()};
+      };
+      expect_success(run_alone(with("one.csv")));
+      auto const end = run_over(3, with("many.csv"));
+      expect_success(end);
+      EXPECT_THAT(end.out, testing::HasSubstr("(Lattice) repeats as --pbc 1,1,0 says"));
+      expect_near(read_points(folder / "many.csv"), read_points(folder / "one.csv"),
+                  precision == "f64" ? 1e-12 : 1e-5);
+    }
+  }
+
   TEST(program_over_ranks, keeps_far_points_apart_in_f32)
   {
     temporary_folder const folder;

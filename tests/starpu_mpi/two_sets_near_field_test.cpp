@@ -1,6 +1,7 @@
 // The near field of targets and sources over ranks has the bits of one rank.
 
 #include "near_field_problem.hpp"
+#include "random_cells.hpp"
 
 #include "starpu/environment.hpp"
 #include "tree/periodic_cases.hpp"
@@ -61,6 +62,21 @@ namespace
       periodic_case<double, 3> const box(seed + 80, 300);
       SCOPED_TRACE(box.name());
       problem<val_grad_one_over_r<>, double> of(box.x, box.y, seed, box.options, 1, seed);
+      expect_one_rank(of, pair_form::one_sided, 25);
+    }
+  }
+
+  TEST(distributed_near_field_of_two_sets, is_that_of_one_rank_in_boxes_of_any_shape)
+  {
+    random_numbers random(9);
+    for (std::uint64_t seed = 0; seed < std::uint64_t(at_most(1, 3)); ++seed)
+    {
+      SCOPED_TRACE(seed);
+      auto x = make_points<double, 3>(cloud::uniform, 300, seed),
+           y = make_points<double, 3>(cloud::plummer, 200, seed);
+      for (double& value : y.columns[0]) value -= 7;
+      problem<val_grad_one_over_r<>, double> of(
+          x, y, seed, {.max_leaf_size = 20, .cell = random_cell<3>(random, 1)}, 1, seed);
       expect_one_rank(of, pair_form::one_sided, 25);
     }
   }

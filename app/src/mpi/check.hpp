@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,41 @@ namespace nearfield::app
             }
       return images;
     }
+
+    /// A box of any shape, of points minus an origin; without one, nothing moves.
+    template <class T, int Dim>
+    class box_of_points
+    {
+    public:
+      box_of_points(cell<Dim> const& box, std::array<double, Dim> const& period,
+                    std::span<double const> origin)
+          : frame_(box), period_(period), origin_(origin)
+      {}
+
+      /// What brings a point of a file into the box.
+      [[nodiscard]] std::array<double, Dim> move_of(std::array<double, Dim> const& x) const
+      {
+        std::array<T, Dim> rounded;
+        for (std::size_t d = 0; d < Dim; ++d) rounded[d] = static_cast<T>(x[d] - origin_[d]);
+        auto move = frame_.shift(frame_.reduce(rounded).image);
+        for (double& each : move) each = 0 - each;
+        return move;
+      }
+
+      /// What moves points to an image of the box.
+      [[nodiscard]] std::array<double, Dim> shift_of(std::array<int, Dim> const& image) const
+      {
+        auto shift = frame_.shift(frame_.image_of(image));
+        bool const is_box = frame_.periodic != std::array<bool, Dim>();
+        for (std::size_t d = 0; d < Dim && !is_box; ++d) shift[d] = image[d] * period_[d];
+        return shift;
+      }
+
+    private:
+      nearfield::detail::cell_frame<Dim> frame_;
+      std::array<double, Dim> period_;
+      std::span<double const> origin_;
+    };
 
     /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
     template <class T, int Dim>
@@ -134,25 +170,36 @@ namespace nearfield::app
     x = all.sum(std::move(x));
     auto const known = tree.known_sources();
     auto const images = detail::images_of<K::dim>(tree.period());
+    detail::box_of_points<T, K::dim> const box(on.options().cell, tree.period(), on.origin());
+    std::vector<std::array<double, K::dim>> shifts, y_moves;
+    for (auto const& image : images) shifts.push_back(box.shift_of(image));
+    for (std::size_t j = 0; j < y.front().size(); ++j)
+    {
+      std::array<double, K::dim> at;
+      for (std::size_t d = 0; d < K::dim; ++d) at[d] = y[d][j];
+      y_moves.push_back(box.move_of(at));
+    }
 
     std::vector<long double> sums; // of each target
     for (std::size_t m = 0; m < targets.size(); ++m)
     {
       auto const& target = targets[m];
+      std::array<double, K::dim> at;
+      for (std::size_t d = 0; d < K::dim; ++d) at[d] = static_cast<double>(x[m * K::dim + d]);
+      auto const x_move = box.move_of(at);
       reference_sums<T, K> of_target(k, inputs.size() / K::n_in);
       for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
-        for (auto const& image : images)
+        for (std::size_t image = 0; image < images.size(); ++image)
         {
-          if (!detail::touch<K::dim>(tree.cell(b), image, target.leaf)) continue;
+          if (!detail::touch<K::dim>(tree.cell(b), images[image], target.leaf)) continue;
           for (index_type j = known.begin(b) - tree.first_source();
                j < known.end(b) - tree.first_source(); ++j)
           {
-            if (tree.has_one_set() && &image == &images[0] && tree.numbers()[j] == target.number)
-              continue;
+            if (tree.has_one_set() && image == 0 && tree.numbers()[j] == target.number) continue;
             auto const from_source = [&](std::size_t d)
             {
-              return difference<T>(static_cast<double>(x[m * K::dim + d]), y[d][j],
-                                   image[d] * tree.period()[d], on.origin()[d]);
+              return difference<T>({at[d], x_move[d]}, {y[d][j], y_moves[j][d]}, shifts[image][d],
+                                   on.origin()[d]);
             };
             of_target.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
           }

@@ -122,14 +122,14 @@ namespace nearfield::app
                             search_options const& options)
     {
       search_result result;
-      auto const grid =
-          grid_options<T, Dim, typename starpu_mpi::distributed_cells<T, Dim>::options_type>(
-              options);
       std::optional<rounded_columns<T>> x;
       std::optional<session> running;
       threads here(1);
       auto const origin = rounding_origins<T>(all, here, mine, nullptr, options.periodic);
       if (std::is_same_v<T, float>) result.merged = report_merged(all, mine, nullptr, origin);
+      auto const grid =
+          grid_options<T, Dim, typename starpu_mpi::distributed_cells<T, Dim>::options_type>(
+              options, origin);
       all.attempt(
           [&]
           {

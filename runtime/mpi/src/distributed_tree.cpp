@@ -27,24 +27,24 @@ namespace nearfield::starpu_mpi
     using detail::choose_cuts, detail::choose_size, detail::key_sets, detail::ranks, detail::shape;
 
     template <class T, int Dim>
-    shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
-                              std::vector<strided<T const, Dim>> const& given)
+    std::vector<named_positions<T, Dim>> names_of(std::vector<strided<T const, Dim>> const& given)
     {
-      tree_options<Dim> const& options = memory.options;
-      double const imbalance = memory.distribution.imbalance;
+      if (given.size() == 1) return {{given[0], "points"}};
+      return {{given[0], "targets"}, {given[1], "sources"}};
+    }
+
+    /// load() checks the points of this rank, and says between which bounds they are.
+    template <class T, int Dim, class Load>
+    shape<Dim> agree_on_shape(ranks const& all, tree_options<Dim> const& options, double imbalance,
+                              std::vector<strided<T const, Dim>> const& given, Load const& load)
+    {
       shape<Dim> made{};
       made.has_one_set = given.size() == 1;
-      named_positions<T, Dim> const targets{given[0], made.has_one_set ? "points" : "targets"};
-      named_positions<T, Dim> const sources{made.has_one_set ? strided<T const, Dim>() : given[1],
-                                            "sources"};
+      auto const named = names_of(given);
       point_bounds<T, Dim> bounds;
       all.attempt(
           [&]
           {
-            if (options.cell.is_periodic())
-              throw error("distributed_tree: .cell is given; trees over ranks take boxes along the "
-                          "axes: give "
-                          ".period, with all points in [0, L)");
             tree_options<Dim> along_the_curve = options;
             if (options.level && options.order == leaf_order::row_major)
               throw error("distributed_tree: order is row_major; ranks have ranges of the Z curve: "
@@ -56,10 +56,10 @@ namespace nearfield::starpu_mpi
                           "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
             made.period = options.period;
-            bounds = memory.sets.front().load(targets, options.period);
+            bounds = load(0, named.front());
             if (!made.has_one_set)
             {
-              auto const more = memory.sets.back().load(sources, options.period);
+              auto const more = load(1, named.back());
               for (int d = 0; d < Dim; ++d)
               {
                 bounds.lower[d] = std::min(bounds.lower[d], more.lower[d]);
@@ -68,8 +68,36 @@ namespace nearfield::starpu_mpi
             }
           });
       bounds = {all.least(bounds.lower), all.greatest(bounds.upper)};
-      all.attempt([&] { made.root = choose_root(options, targets, bounds, sources, bounds); });
+      auto const sources = made.has_one_set ? named_positions<T, Dim>{{}, "sources"} : named.back();
+      all.attempt([&]
+                  { made.root = choose_root(options, named.front(), bounds, sources, bounds); });
       return made;
+    }
+
+    /// In a box of any shape, of the places of points there.
+    template <class T, int Dim>
+    shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
+                              std::vector<strided<T const, Dim>> const& given)
+    {
+      tree_options<Dim> options = memory.options;
+      double const imbalance = memory.distribution.imbalance;
+      if (!options.cell.is_periodic())
+        return agree_on_shape(all, options, imbalance, given,
+                              [&](std::size_t s, named_positions<T, Dim> const& points)
+                              { return memory.sets[s].load(points, options.period); });
+      std::vector<strided<double const, Dim>> places;
+      all.attempt(
+          [&]
+          {
+            if (any_period(options.period))
+              throw error("build_tree: both .cell and .period are given; give one of them");
+            places = memory.load_in_cell(names_of(given));
+            options.cell = {};
+            options.period = memory.frame->thickness;
+          });
+      return agree_on_shape(all, options, imbalance, places,
+                            [&](std::size_t, named_positions<double, Dim> const& points)
+                            { return valid_bounds(memory.threads(), points, options.period); });
     }
 
     /// Whether leaves of any rank are crowded.
@@ -133,8 +161,6 @@ namespace nearfield::starpu_mpi
     memory_ = std::make_unique<memory>(options, distribution, threads, given.size());
     parts_.communicator = communicator;
     parts_.threads = threads;
-    parts_.period = options.period;
-    parts_.shifts = shifts_of(options.period);
     build(given, std::nullopt);
   }
 
@@ -193,10 +219,17 @@ namespace nearfield::starpu_mpi
       return agree_on_shape(all, *memory_, given);
     };
     auto of = shape_of();
+    parts_.period = of.period;
+    all.attempt([&] { parts_.shifts = memory_->shifts(of); });
+    auto const cut_gaps = [&]
+    {
+      return memory_->frame ? cut_gaps_of<double, Dim>(all, on, memory_->places_in_cell(), of)
+                            : cut_gaps_of<T, Dim>(all, on, given, of);
+    };
     // Points that were far away are so most likely still.
     bool const had_pieces =
         std::ranges::any_of(parts_.pieces, [](auto const& axis) { return !axis.empty(); });
-    bool const has_pieces = had_pieces && cut_gaps_of<T, Dim>(all, on, given, of);
+    bool const has_pieces = had_pieces && cut_gaps();
 
     distribution_options::cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == distribution_options::equal_interactions;
@@ -230,8 +263,7 @@ namespace nearfield::starpu_mpi
       return memory_->send(all, of, parts_);
     };
     auto known = make_known(!seconds || had_pieces != has_pieces);
-    if (!has_pieces && has_crowd(all, *memory_, known, of) &&
-        cut_gaps_of<T, Dim>(all, on, given, of))
+    if (!has_pieces && has_crowd(all, *memory_, known, of) && cut_gaps())
     {
       (void)shape_of(); // points that were sorted have to be loaded again
       known = make_known(true);

@@ -2,10 +2,12 @@
 
 #include "travelling_points.hpp"
 
+#include "cell_places.hpp"
 #include "cuts.hpp"
 #include "layer.hpp"
 #include "ranks.hpp"
 
+#include "tree/src/images.hpp"
 #include "tree/src/leaves.hpp"
 #include "tree/src/sort.hpp"
 
@@ -64,6 +66,8 @@ namespace nearfield::starpu_mpi::detail
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
     price cost;                      ///< of an interaction on this rank
     std::deque<travelling_points<T, Dim>> sets; ///< one, or targets and sources
+    std::optional<cell_frame<Dim>> frame;       ///< of options.cell
+    std::deque<points_in_cell<T, Dim>> in_cell; ///< sets in that box, whose places make the keys
     std::optional<gpu_of_leaves<Dim>> leaves_on_gpu;
     /// where a GPU has the lists: what the host makes them of, when somebody asks
     page_vector<std::uint64_t> leaf_keys;
@@ -71,14 +75,55 @@ namespace nearfield::starpu_mpi::detail
 
     [[nodiscard]] executor& threads() { return sets[0].threads(); }
 
+    /// Brings the caller's points into the box of options.cell, and says where they are there.
+    std::vector<strided<double const, Dim>>
+    load_in_cell(std::vector<named_positions<T, Dim>> const& given)
+    {
+      frame.emplace(options.cell);
+      in_cell.resize(given.size());
+      std::vector<strided<double const, Dim>> places;
+      for (std::size_t s = 0; s < given.size(); ++s)
+      {
+        in_cell[s].load(threads(), *frame, given[s]);
+        places.push_back(in_cell[s].places());
+      }
+      return places;
+    }
+    [[nodiscard]] std::vector<strided<double const, Dim>> places_in_cell() const
+    {
+      std::vector<strided<double const, Dim>> places;
+      for (auto const& points : in_cell) places.push_back(points.places());
+      return places;
+    }
+
+    /// Those of the images of trees.
+    [[nodiscard]] std::vector<std::array<double, 3>> shifts(shape<Dim> const& of) const
+    {
+      if (!frame) return shifts_of(of.period);
+      std::vector<std::array<double, 3>> made;
+      std::vector<image_counters<Dim>> images;
+      make_images(*frame, image_numbers<Dim>::of_trees(), made, images);
+      return made;
+    }
+
     /// Sorts the caller's points along the curve. Collective.
     template <class Parts>
     void sort(ranks const& all, shape<Dim> const& of, Parts& parts)
     {
+      auto const keys_in_cell = [this, of](strided<T const, Dim> const& points, std::size_t begin,
+                                           std::size_t end, std::uint64_t* to)
+      {
+        write_keys_in_cell<T, Dim>(*frame, points, begin, end,
+                                   key_axes(of.root, of.period, of.pieces), of.layout, to);
+      };
       all.attempt(
           [&]
           {
-            for (std::size_t s = 0; s < sets.size(); ++s) sets[s].sort(of, parts.sets[s].way);
+            for (std::size_t s = 0; s < sets.size(); ++s)
+              if (frame)
+                sets[s].sort(in_cell[s].inside.x, keys_in_cell, parts.sets[s].way);
+              else
+                sets[s].sort(of, parts.sets[s].way);
           });
     }
     /// of the caller's points; collective

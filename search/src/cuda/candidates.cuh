@@ -91,8 +91,8 @@ namespace nearfield::detail
   inline constexpr int batch_chunks = 32;
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
-  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, or if another image of the
-  /// item's own points is next.
+  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, or if another image
+  /// of the item's own points is next.
   template <search_space Space>
   __device__ __forceinline__ bool
   gather_candidates(device_cell_view const& in, search_item const& item, segment_walk& walk,

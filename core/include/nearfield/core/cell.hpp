@@ -231,6 +231,19 @@ namespace nearfield
       // Rounding may reach the upper end, which is the image of the lower one.
       return image >= lower && image < lower + period ? image : lower;
     }
+
+    [[noreturn]] NEARFIELD_API void refuse_to_wrap(int axis, std::size_t point, double coordinate);
+
+    /// Null images: they are not wanted.
+    template <class T, int Dim>
+    NEARFIELD_API void wrap(strided<T, Dim> const& points, cell<Dim> const& box,
+                            strided<std::int32_t, Dim> const* images);
+
+    // remedy: soa or strided, with Dim = 2 or 3 columns of float or double
+    template <class X, int Dim>
+    concept wrappable = columns_view<X> && X::n_columns == Dim && (Dim == 2 || Dim == 3) &&
+                        (std::same_as<typename X::value_type, float> ||
+                         std::same_as<typename X::value_type, double>);
   }
 
   /// Moves points into the periodic box [lower_d, lower_d + L_d) on each axis d, by multiples of L_d, in the precision of
@@ -241,8 +254,7 @@ namespace nearfield
   ///     nearfield::wrap(nearfield::soa{x, y, z}, {10, 10, 0});
   ///
   /// With lower = 0 these are the boxes that `.period` of trees and cell lists describes, with L in the precision of the
-  /// points. Throws
-  /// nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
+  /// points. Throws nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
   /// or not finite, and one so small that lower_d + L_d = lower_d.
   template <detail::columns_view X, std::floating_point L = double>
   void wrap(X const& x, std::array<L, X::n_columns> const& period,
@@ -266,14 +278,36 @@ namespace nearfield
                     " is below the rounding of the lower end " + detail::number_text(lower[d]) +
                     " in this precision; move the points, or give a longer box");
       for (std::size_t i = 0; i < points.size(); ++i)
-        if (!std::isfinite(points[d][i]))
-          throw error("wrap: coordinate " + std::to_string(d) + " of point " + std::to_string(i) +
-                      " is " + detail::number_text(points[d][i]) + "; give finite coordinates");
+        if (!std::isfinite(points[d][i])) detail::refuse_to_wrap(d, i, double(points[d][i]));
     }
     for (int d = 0; d < n; ++d)
       if (period[d] > 0)
         for (std::size_t i = 0; i < points.size(); ++i)
           points[d][i] =
               detail::wrapped(points[d][i], static_cast<T>(lower[d]), static_cast<T>(period[d]));
+  }
+
+  /// Moves points into the reduced cell of a box of any shape, as trees and cell lists do: x becomes u = x - sum_a w_a
+  /// vectors_a with whole numbers w. The reduced cell tiles space as the box does; of a sheared box it has other faces.
+  /// Points inside keep their bits; w of others is found in double, and u is rounded once to the precision of the points,
+  /// which may put it on a face.
+  ///
+  ///     nearfield::wrap(nearfield::soa{x, y, z}, box);
+  ///
+  /// Throws nearfield::error, before it writes, for vectors that are not finite or dependent on each other, a coordinate
+  /// that is not finite where that decides about w, and a point more than 2^29 boxes away.
+  template <int Dim, detail::wrappable<Dim> X>
+  void wrap(X const& x, cell<Dim> const& box)
+  {
+    detail::wrap<typename X::value_type, Dim>(x, box, nullptr);
+  }
+
+  /// The same; w of each point becomes a row of `images`, columns of std::int32_t, which are 0 on open axes.
+  template <int Dim, detail::wrappable<Dim> X, detail::columns_view W>
+    requires(std::same_as<typename W::value_type, std::int32_t> && W::n_columns == Dim)
+  void wrap(X const& x, cell<Dim> const& box, W const& images)
+  {
+    strided<std::int32_t, Dim> const counters = images;
+    detail::wrap<typename X::value_type, Dim>(x, box, &counters);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 
 #include <array>
@@ -72,7 +73,12 @@ namespace nearfield
   struct file_report
   {
     /// The box of a simulation that a file gives: origin + s a + t b + u c, with s, t, u in [0, 1). Readers leave the
-    /// points as they are.
+    /// points as they are; cell lists and trees take them with box():
+    ///
+    ///     nearfield::file_report report;
+    ///     auto const salt = nearfield::read_points("salt.xyz", {}, &report);
+    ///     auto const& [x, y, z] = std::tie(salt.positions[0], salt.positions[1], salt.positions[2]);
+    ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff, {.cell = report.cell->box()}};
     struct periodic_cell
     {
       std::string from = {};                             ///< what the file calls it: Lattice
@@ -83,6 +89,10 @@ namespace nearfield
       /// The lengths of a, b and c if they lie along x, y and z, 0 for one that the file calls open; none for other
       /// boxes, which are triclinic.
       [[nodiscard]] NEARFIELD_API std::optional<std::array<double, 3>> lengths() const;
+
+      /// The box that points repeat in. If the file does not say along which vectors, as those of LAMMPS do not, it is
+      /// along all that are not 0. Where a, b and c lie along x, y and z, components up to 1e-12 of the largest become 0.
+      [[nodiscard]] NEARFIELD_API nearfield::cell<3> box() const;
 
       friend bool operator==(periodic_cell const&, periodic_cell const&) = default;
     };

@@ -82,7 +82,7 @@ namespace nearfield
 
   /// Cuts the leaves of a tree, or the cells of a cell list, into groups with about equal numbers of pairs. A
   /// group has at least one leaf; a tree without leaves has no groups. Throws nearfield::error for negative
-  /// options, and for points outside the periodic box of the leaves.
+  /// options.
   ///
   /// group_leaves(runtime, tree) sizes groups for the workers of a StarPU runtime.
   template <detail::has_leaves Leaves>
@@ -278,7 +278,8 @@ namespace nearfield::starpu
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
   ///
-  /// With periods, sources are met in the images that the interaction list says.
+  /// In a periodic box, sources are met in the images that the interaction list says. Give points as the tree got them:
+  /// tasks move those outside the box.
   ///
   ///     nearfield::starpu::runtime    starpu;
   ///     auto const groups = nearfield::group_leaves(starpu, tree);
@@ -304,7 +305,8 @@ namespace nearfield::starpu
   /// order of the tree, if each has memory for both. CPU workers copy them to pinned memory first, unless you have pinned
   /// them (starpu_memory_pin, starpu_malloc): positions, inputs, and outputs without `accumulate`. The values of a column
   /// must then follow one another and share no page with another column, and one call must pin them all, before the step
-  /// is made and until it is gone. In other steps CPU workers gather the columns in the order of the tree.
+  /// is made and until it is gone. In other steps, and of positions if some are outside the box, CPU workers gather the
+  /// columns in the order of the tree.
   template <nearfield::detail::kernel_real T>
   class NEARFIELD_API near_field
   {

@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/where.hpp>
+#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
@@ -83,12 +84,21 @@ namespace nearfield::detail
   NEARFIELD_API void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
                                  row_function<T, Dim> row, void* sink, bool images = false);
 
-  /// Throws nearfield::error for a half list of two sets.
+  /// Throws nearfield::error for a half list of two sets, or of pairs that count one way only, and for a filter of other
+  /// points.
   template <class T, int Dim>
   void check_pairs(cell_view<T, Dim> const& cells, pairs which)
   {
     if (which == pairs::half && !cells.one_set)
       throw error("radius_search: two sets have no half list; ask for pairs::full");
+    if (!cells.filter) return;
+    if (which == pairs::half && !cells.filter->is_symmetric())
+      throw error("radius_search: a filter with .rows, or .radii by the cutoff of their own point, "
+                  "has no half list; ask for pairs::full");
+    if (cells.filter->n_targets() != cells.target_order.size() ||
+        cells.filter->n_sources() != cells.source_order.size())
+      throw error("radius_search: the cell list has other points than when it was filtered; make "
+                  "the filter again");
   }
 
   inline isa isa_of(scalar_backend)

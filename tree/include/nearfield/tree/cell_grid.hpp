@@ -249,7 +249,7 @@ namespace nearfield
     {
       return options.cell.is_periodic() ? options.cell : cell<Dim>::of_lengths(options.period);
     }
-    /// Throws nearfield::error for vectors that span none.
+    /// Throws nearfield::error for vectors that span no box.
     template <int Dim>
     cell_frame<Dim> frame_of(cell<Dim> const& box)
     {

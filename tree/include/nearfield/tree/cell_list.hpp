@@ -20,6 +20,9 @@ namespace nearfield
 {
   namespace detail
   {
+    template <class T>
+    class row_filter;
+
     /// One of the systems of a cell list.
     template <class T, int Dim>
     struct cell_system
@@ -72,6 +75,9 @@ namespace nearfield
       /// how many ranges of each box come before the box itself; empty where ranges ascend
       std::span<index_type const> full_own_at;
       std::span<index_type const> half_own_at; ///< the same for the half list
+
+      /// which pairs count (<nearfield/search/pair_filter.hpp>); null: all within the cutoff
+      row_filter<T> const* filter = nullptr;
 
       /// Whether points of any system meet a cell in several images.
       [[nodiscard]] bool meets_several_images() const

@@ -53,7 +53,8 @@ namespace nearfield::starpu_mpi
     /// 2D 56 and 72), for each set, and some 300 bytes a leaf for lists. The tree is the same to the bit. For steps on
     /// that device 16 bytes of each own point stay there (28 in f64; in 2D 12 and 20), and 150 of each leaf; each step
     /// takes some 300 bytes a leaf more. Columns of positions that you have pinned (starpu_memory_pin) it copies itself,
-    /// without CPU workers. Throws nearfield::error for a device that does not exist.
+    /// without CPU workers. Trees in a box of any shape (tree_options::cell) are made by CPUs. Throws nearfield::error for
+    /// a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -198,7 +199,7 @@ namespace nearfield::starpu_mpi
     {
       return parts_.pieces[axis];
     }
-    /// The periods of the axes, 0 for open ones.
+    /// As tree::period().
     [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The most points of a leaf, given or chosen; 0: the tree is uniform.
     [[nodiscard]] index_type max_leaf_size() const { return parts_.max_leaf_size; }
@@ -235,7 +236,7 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
-    /// The positions of the points of own leaves, leaf by leaf.
+    /// The positions of the points of own leaves, leaf by leaf; with tree_options::cell those of the images in the box.
     [[nodiscard]] soa<T const, Dim> positions() const& { return positions_of(0); }
     /// The same for sources.
     [[nodiscard]] soa<T const, Dim> source_positions() const&

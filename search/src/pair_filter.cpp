@@ -1,0 +1,185 @@
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
+#include <nearfield/search/pair_filter.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    void check_size(char const* name, std::size_t found, std::size_t expected)
+    {
+      if (found != expected)
+        throw error(std::string("pair_filter: .") + name + " has " + std::to_string(found) +
+                    " values; give " + std::to_string(expected));
+    }
+
+    /// Throws nearfield::error unless all of the values are below n.
+    void check_below(char const* name, std::span<index_type const> values, std::size_t n,
+                     char const* what)
+    {
+      for (std::size_t k = 0; k < values.size(); ++k)
+        if (values[k] >= n)
+          throw error(std::string("pair_filter: value ") + std::to_string(k) + " of ." + name +
+                      " is " + std::to_string(values[k]) + ", and there are " + std::to_string(n) +
+                      " " + what);
+    }
+
+    /// Throws nearfield::error for one that is not a length, or exceeds that of the list.
+    template <class T>
+    void check_cutoff(std::string const& of, T cutoff, T most)
+    {
+      if (!(cutoff >= 0) || !std::isfinite(cutoff))
+        throw error("pair_filter: the cutoff " + of + " is " + number_text(cutoff) +
+                    "; give a finite length, or 0 for none");
+      if (cutoff > most)
+        throw error("pair_filter: the cutoff " + of + ", " + number_text(cutoff) +
+                    ", exceeds that of the cell list, " + number_text(most) +
+                    "; make the list with the largest cutoff");
+    }
+
+    template <class T>
+    T largest(std::span<T const> radii, char const* name)
+    {
+      T most = 0;
+      for (std::size_t i = 0; i < radii.size(); ++i)
+      {
+        if (!(radii[i] >= 0) || !std::isfinite(radii[i]))
+          throw error(std::string("pair_filter: value ") + std::to_string(i) + " of ." + name +
+                      " is " + number_text(radii[i]) + "; give finite lengths");
+        most = std::max(most, radii[i]);
+      }
+      return most;
+    }
+  }
+
+  template <class T>
+  row_filter<T>::row_filter(pair_filter<T> const& of, std::size_t n_targets, std::size_t n_sources,
+                            bool one_set, T cutoff, bool closed)
+      : n_targets_(n_targets), n_sources_(n_sources), is_closed_(closed), by_(of.by)
+  {
+    if (one_set && (!of.query_types.empty() || !of.query_radii.empty()))
+      throw error("pair_filter: .query_types and .query_radii are for lists of two sets");
+    if (!of.types.empty() || !of.query_types.empty() || !of.type_cutoffs.empty())
+    {
+      types_ = of.types;
+      query_types_ = one_set ? of.types : of.query_types;
+      check_size("types", types_.size(), n_sources);
+      check_size("query_types", query_types_.size(), n_targets);
+      std::size_t const n = of.type_cutoffs.size();
+      n_types_ = static_cast<std::size_t>(std::lround(std::sqrt(double(n))));
+      if (n == 0 || n_types_ * n_types_ != n)
+        throw error("pair_filter: .type_cutoffs has " + std::to_string(n) +
+                    " values; give a square matrix, row by row");
+      check_below("types", types_, n_types_, "types in .type_cutoffs");
+      check_below("query_types", query_types_, n_types_, "types in .type_cutoffs");
+      for (std::size_t a = 0; a < n_types_; ++a)
+        for (std::size_t b = 0; b < n_types_; ++b)
+        {
+          T const c = of.type_cutoffs[a * n_types_ + b];
+          check_cutoff("of types " + std::to_string(a) + " and " + std::to_string(b), c, cutoff);
+          if (c != of.type_cutoffs[b * n_types_ + a])
+            throw error("pair_filter: the cutoffs of types " + std::to_string(a) + " and " +
+                        std::to_string(b) + " are " + number_text(c) + " and, the other way, " +
+                        number_text(of.type_cutoffs[b * n_types_ + a]) +
+                        "; give a symmetric matrix");
+          squares_.push_back(c > 0 ? c * c : T(-1));
+        }
+    }
+    if (!of.radii.empty() || !of.query_radii.empty())
+    {
+      radii_ = of.radii;
+      query_radii_ = one_set ? of.radii : of.query_radii;
+      is_own_ = by_ == cutoff_by::own;
+      if (!is_own_ || one_set) check_size("radii", radii_.size(), n_sources);
+      check_size("query_radii", query_radii_.size(), n_targets);
+      T const of_points = largest(radii_, "radii"),
+              of_targets = largest(query_radii_, "query_radii");
+      check_cutoff("of two points",
+                   by_ == cutoff_by::sum      ? of_targets + of_points
+                   : by_ == cutoff_by::larger ? std::max(of_targets, of_points)
+                                              : of_targets,
+                   cutoff);
+    }
+    if (!of.excluded_offsets.empty() || !of.excluded.empty()) exclude(of, one_set);
+    if (!of.rows.empty())
+    {
+      check_below("rows", of.rows, n_targets, one_set ? "points" : "queries");
+      wanted_.assign(n_targets, 0);
+      for (index_type const i : of.rows) wanted_[i] = 1;
+    }
+  }
+
+  template <class T>
+  void row_filter<T>::exclude(pair_filter<T> const& of, bool one_set)
+  {
+    check_size("excluded_offsets", of.excluded_offsets.size(), n_targets_ + 1);
+    auto const& offsets = of.excluded_offsets;
+    if (offsets[0] != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+        offsets.back() != of.excluded.size())
+      throw error("pair_filter: .excluded_offsets must ascend from 0 to " +
+                  std::to_string(of.excluded.size()) + ", the number of values in .excluded");
+    check_below("excluded", of.excluded, n_sources_, "points");
+    // of one set each pair is needed in both rows
+    excluded_offsets_.assign(n_targets_ + 1, 0);
+    auto const for_each = [&](auto const& f)
+    {
+      for (std::size_t i = 0; i < n_targets_; ++i)
+        for (std::uint64_t k = offsets[i]; k < offsets[i + 1]; ++k)
+        {
+          f(i, of.excluded[k]);
+          if (one_set && of.excluded[k] != i) f(of.excluded[k], static_cast<index_type>(i));
+        }
+    };
+    for_each([&](std::size_t i, index_type) { ++excluded_offsets_[i + 1]; });
+    for (std::size_t i = 0; i < n_targets_; ++i) excluded_offsets_[i + 1] += excluded_offsets_[i];
+    excluded_.resize(excluded_offsets_[n_targets_]);
+    std::vector<std::uint64_t> next(excluded_offsets_.begin(), excluded_offsets_.end() - 1);
+    for_each([&](std::size_t i, index_type j) { excluded_[next[i]++] = j; });
+  }
+
+  template <class T>
+  void row_filter<T>::mark(index_type i, index_type const* j, T const* r2, index_type n,
+                           unsigned char* keep) const
+  {
+    std::fill_n(keep, n, static_cast<unsigned char>(1));
+    auto const within = [&](auto const& square)
+    {
+      if (is_closed_)
+        for (index_type k = 0; k < n; ++k) keep[k] &= r2[k] <= square(j[k]);
+      else
+        for (index_type k = 0; k < n; ++k) keep[k] &= r2[k] < square(j[k]);
+    };
+    if (!squares_.empty())
+    {
+      T const* const squares = squares_.data() + query_types_[i] * n_types_;
+      within([&](index_type of) { return squares[types_[of]]; });
+    }
+    if (!query_radii_.empty())
+    {
+      T const own = query_radii_[i];
+      auto const square = [](T cutoff)
+      {
+        return cutoff > 0 ? cutoff * cutoff : T(-1);
+      };
+      if (by_ == cutoff_by::sum)
+        within([&](index_type of) { return square(own + radii_[of]); });
+      else if (by_ == cutoff_by::larger)
+        within([&](index_type of) { return square(std::max(own, radii_[of])); });
+      else
+        within([&](index_type) { return square(own); });
+    }
+    if (excluded_.empty()) return;
+    for (std::uint64_t e = excluded_offsets_[i]; e < excluded_offsets_[i + 1]; ++e)
+    {
+      index_type const other = excluded_[e];
+      for (index_type k = 0; k < n; ++k) keep[k] &= j[k] != other;
+    }
+  }
+
+  template class row_filter<float>;
+  template class row_filter<double>;
+}
