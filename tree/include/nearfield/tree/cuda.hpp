@@ -96,11 +96,13 @@ namespace nearfield
     /// Several systems of two sets.
     void rebuild(columns const& queries, columns const& points, systems<Dim> const& of);
 
-    /// Whether points have moved so far that the cells of a list with a skin do not hold all pairs any more: whether, in any
-    /// system, 2 max |move| + max |m (vectors - vectors then)| > R's skin, where moves are those since the last build, in the
-    /// nearest image, and m runs over the images within reach. Returns the place in device memory of a number that is not 0
-    /// if so, once the stream has done its work; it is valid until the next call. It waits for nothing. True for a list
-    /// without a skin, and for points or boxes that are not like those of the build.
+    /// Whether points have moved so far that the cells of a list with a skin (cell_list_options::skin) do not hold all
+    /// pairs any more: in some system, 2 max |move| + max |m (vectors - vectors then)| > skin, twice the skin with
+    /// skin_meaning::each. Moves are those since the last build, in the nearest image; m runs over the images within
+    /// reach, and those next to them. Returns the place in device memory of a number that is not 0 if so, once the
+    /// stream has done its work, until the next call of this or of update(). It waits for nothing, unless boxes of systems
+    /// are given. True for a list without a skin, one that leaves gaps out, and points or boxes that are not as many, or
+    /// not periodic along the same axes.
     ///
     ///     std::uint32_t const* const moved = cells.needs_rebuild(points);
     [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& points, boxes_now of = {});
