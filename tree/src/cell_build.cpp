@@ -143,6 +143,7 @@ namespace nearfield::detail
         make_tables();
         std::swap(data_.tables, data_.spare);
         data_.one_set = n_sets_ == 1;
+        data_.is_updated = false;
         try
         {
           sort_and_list();
@@ -431,6 +432,8 @@ namespace nearfield::detail
           data_.lists = std::move(data_.parts[0].lists);
           data_.offsets = std::move(data_.parts[0].offsets);
         }
+        for (std::size_t k = 0; k < n_sets_ && options_.skin > 0; ++k)
+          data_.built_x[k] = data_.sorted[k].x;
         data_.leaf_systems.clear();
         if (given_.is_batch)
           for (auto const& system : systems)
@@ -530,6 +533,7 @@ namespace nearfield::detail
       {
         data_.sorted = {};
         data_.moves = {};
+        data_.built_x = {};
         data_.offsets = {};
         data_.lists = {};
         data_.half_of_boxes = {};

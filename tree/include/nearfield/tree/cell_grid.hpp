@@ -58,6 +58,13 @@ namespace nearfield
     };
   }
 
+  /// What a skin is the most of, before a list is built again.
+  enum class skin_meaning
+  {
+    total, ///< how much closer two points may come: each moves by half of it, and cells reach R + skin
+    each ///< how far a point may move: cells reach R + 2 skin
+  };
+
   /// The box that points are in, which pairs count, and how a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
@@ -71,6 +78,9 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
+    /// How far points may move until cell_list::update() builds the list again, length^1. Pairs are those within R.
+    double skin = 0;
+    nearfield::skin_meaning skin_is = nearfield::skin_meaning::total; ///< what is meant by it
   };
 
   /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
@@ -203,6 +213,19 @@ namespace nearfield
                     "; give a positive, finite length, or 0 for an open axis");
     }
 
+    /// How much further than R cells reach.
+    template <class T, int Dim>
+    double reach_beyond(cell_list_options<T, Dim> const& options)
+    {
+      return options.skin_is == skin_meaning::each ? 2 * options.skin : options.skin;
+    }
+    /// How far cells reach.
+    template <class T, int Dim>
+    T reach_of(T cutoff, cell_list_options<T, Dim> const& options)
+    {
+      return static_cast<T>(double(cutoff) + reach_beyond(options));
+    }
+
     /// Throws nearfield::error if the cutoff, the box or cells_per_cutoff is not valid for a search.
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
@@ -215,6 +238,9 @@ namespace nearfield
       if (!std::isnormal(cutoff * cutoff))
         throw error(name + "the square of the cutoff " + number_text(cutoff) +
                     " underflows or overflows in this precision; use other units of length");
+      if (!(options.skin >= 0) || !std::isfinite(reach_of(cutoff, options)))
+        throw error(name + "the skin is " + number_text(options.skin) +
+                    "; give a positive, finite length, or 0");
       bool has_period = false;
       for (int a = 0; a < Dim; ++a)
       {
@@ -334,7 +360,7 @@ namespace nearfield
       {
         int const k = cells_per_cutoff(options, a);
         bool const wraps = grid.frame.periodic[a];
-        grid.farthest[a] = farthest_along(cutoff, grid.frame, points, a);
+        grid.farthest[a] = farthest_along(reach_of(cutoff, options), grid.frame, points, a);
         grid.wraps[a] = wraps;
         double const least = grid.farthest[a] / k;
         double const extent = wraps ? grid.frame.thickness[a] : points.upper[a] - points.lower[a];
