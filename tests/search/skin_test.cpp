@@ -314,7 +314,7 @@ namespace nearfield::test
       auto all = together();
       threads on(2);
       cell_list_options<double, 3> options;
-      options.skin = 0.2;
+      options.skin = 0.1;
       for (std::size_t s = 0; s < walks.size(); ++s) boxes[s] = walks[s].box;
       cell_list<double, 3> cells(
           simd.with(on), all.x.view(),

@@ -290,7 +290,7 @@ namespace nearfield::detail
               {
                 auto& bounds = data_.bounds[k][s];
                 bounds = bounds_along(on, frame, given_points(k, s), name_of(k));
-                bounds.moved = !are_inside(frame, bounds, count(k, s));
+                bounds.moved = count(k, s) > 0 && !are_inside(frame, bounds);
               }
             });
       }
