@@ -214,10 +214,19 @@ namespace nearfield::test
       };
     };
     refused(bad_value(std::numeric_limits<T>::quiet_NaN()),
-            complains_of("system 2: ", "coordinate 1 of point 160 is nan"));
+            complains_of("system 2: ", "coordinate 1 of point 10 is nan"));
     refused(bad_value(std::numeric_limits<T>::infinity()),
-            complains_of("system 2: ", "coordinate 1 of point 160 is inf"));
-    refused(bad_value(T(1e12)), complains_of("system 2: ", "point 160, (", "2^29 boxes away"));
+            complains_of("system 2: ", "coordinate 1 of point 10 is inf"));
+    refused(bad_value(T(1e12)), complains_of("system 2: ", "point 10, (", "2^29 boxes away"));
+    refused(
+        [](batch<T, dim>& bad)
+        {
+          random_numbers random(5);
+          bad.targets.mix(random);
+          for (index_type const k : {10, 20})
+            bad.targets.x.columns[1][bad.targets.index(2, k)] = std::numeric_limits<T>::infinity();
+        },
+        complains_of("system 2: ", "coordinate 1 of point 10 is inf"));
     refused([](batch<T, dim>& bad) { bad.cells[1].vectors[0][0] = 1e-6; },
             complains_of("system 1: ", "thick along axis 0", "65535 images"));
     refused([](batch<T, dim>& bad) { bad.cells[3].vectors[1] = {}; }, complains_of("system 3: "));

@@ -67,6 +67,19 @@ namespace
     nf::csr const list_of_threads = nf::radius_search(nf::simd.with(threads), sorted, nf::to_csr{});
     // [threads]
     EXPECT_TRUE(std::ranges::equal(list_of_threads.columns, list.columns));
+    auto mx = x, my = y, mz = z;
+    mx[7] += 0.05 * cutoff;
+    // clang-format off
+    // [skin]
+    nf::cell_list kept{nf::soa{x, y, z}, cutoff, {.skin = 0.1 * cutoff}};
+    // points move
+    bool const rebuilt = kept.update(nf::soa{mx, my, mz});           // or sorts them again, where that is needed
+    nf::coo const now = nf::radius_search(nf::simd, kept, nf::to_coo{});   // pairs within the cutoff now
+    // [skin]
+    // clang-format on
+    EXPECT_FALSE(rebuilt);
+    nf::cell_list const fresh{nf::soa{mx, my, mz}, cutoff};
+    EXPECT_EQ(now.size(), nf::radius_search(nf::simd, fresh, nf::to_coo{}).size());
 
     double expected = 0;
     std::size_t found = 0, found_by_type = 0;

@@ -8,8 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 // Sums over a batch are those over its systems, to the bit.
@@ -75,6 +78,48 @@ namespace nearfield::test
         expect(scalar, "scalar");
         expect(simd, "simd");
         expect(simd.with(on), "threads");
+      }
+    }
+  }
+
+  // Points of different boxes come to one place, where r is 0.
+  TYPED_TEST(batch_near_field, of_a_list_that_is_kept)
+  {
+    using T = typename TypeParam::real;
+    constexpr int Dim = TypeParam::dim;
+    random_numbers random(1);
+    points<T, Dim> x;
+    for (int i = 0; i < 200; ++i)
+    {
+      std::array<double, Dim> at;
+      for (double& value : at) value = random.uniform(0, 4);
+      x.push_back(at);
+    }
+    cell<Dim> box;
+    for (int a = 0; a < Dim; ++a) box.vectors[a][a] = 4;
+    box.periodic.fill(true);
+    cell_list<T, Dim> cells(x.view(), 0.5, {.cell = box, .skin = 0.4});
+    threads on(2);
+    for (int step = 0; step < 4; ++step)
+    {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        for (int a = 0; a < Dim; ++a)
+          x.columns[a][i] = i % 20 == 1 && std::abs(x.columns[a][i - 1] - x.columns[a][i]) < T(0.1)
+                                ? x.columns[a][i - 1]
+                                : T(x.columns[a][i] + random.uniform(-0.02, 0.02));
+      ASSERT_FALSE(cells.update(x.view()));
+      cell_list<T, Dim> const fresh(x.view(), 0.5, {.cell = box});
+      for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+      {
+        near_field_options const options{.form = form};
+        auto const expected = sums_over(scalar, fresh, x, x, options);
+        for (auto const& found :
+             {sums_over(scalar, cells, x, x, options), sums_over(simd, cells, x, x, options),
+              sums_over(simd.with(on), cells, x, x, options)})
+          for (std::size_t i = 0; i < x.size(); ++i)
+            ASSERT_NEAR(found[i], expected[i],
+                        1e4 * std::numeric_limits<T>::epsilon() * (1 + std::abs(expected[i])))
+                << i;
       }
     }
   }

@@ -261,15 +261,14 @@ namespace nearfield::test
       else
         list.emplace(cuda, x->view(), y->view(), T(of.cutoff), of.options);
       of.expect_pairs(*list);
-      using boxes_now = typename cuda_cell_list<T, Dim>::boxes_now;
+      using boxes_now = typename cuda_cell_list<T, Dim>::given_cells;
       for (int step = 0; step < 12 && !testing::Test::HasFailure(); ++step)
       {
         SCOPED_TRACE(testing::Message() << "step " << step);
         of.move();
         x.emplace(of.x.view()); // in other memory
         y.emplace(of.y.view());
-        boxes_now const boxes =
-            of.is_batch ? boxes_now(std::span<cell<Dim> const>(of.cells)) : boxes_now(of.cells[0]);
+        boxes_now const boxes = of.is_batch ? boxes_now(of.cells) : boxes_now(of.cells[0]);
         bool const needs =
             on_host(of.one_set ? list->needs_rebuild(x->view(), boxes)
                                : list->needs_rebuild(x->view(), y->view(), boxes)) != 0;
@@ -374,7 +373,7 @@ namespace nearfield::test
     EXPECT_FALSE(list.grid().wraps[0]);
     EXPECT_FALSE(list.update(y.view(), x.view(), open));
     std::vector<cell<dim>> const boxes(3, open);
-    EXPECT_THAT([&] { list.update(y.view(), x.view(), std::span<cell<dim> const>(boxes)); },
+    EXPECT_THAT([&] { list.update(y.view(), x.view(), boxes); },
                 complains_of("3 boxes for 1 systems"));
   }
 

@@ -100,6 +100,7 @@ namespace nearfield::detail
         make_tables();
         std::swap(data_.tables, data_.spare);
         data_.one_set = n_sets_ == 1;
+        data_.is_updated = false;
         try
         {
           sort_and_list();
@@ -235,7 +236,7 @@ namespace nearfield::detail
               {
                 auto& bounds = data_.bounds[k][s];
                 bounds = bounds_along(on, frame, given_points(k, s), name_of(k));
-                bounds.moved = !are_inside(frame, bounds, count(k, s));
+                bounds.moved = count(k, s) > 0 && !are_inside(frame, bounds);
               }
             });
       }
@@ -377,6 +378,8 @@ namespace nearfield::detail
           data_.lists = std::move(data_.parts[0].lists);
           data_.offsets = std::move(data_.parts[0].offsets);
         }
+        for (std::size_t k = 0; k < n_sets_ && options_.skin > 0; ++k)
+          data_.built_x[k] = data_.sorted[k].x;
         data_.leaf_systems.clear();
         if (given_.is_batch)
           for (auto const& system : systems)
@@ -476,6 +479,7 @@ namespace nearfield::detail
       {
         data_.sorted = {};
         data_.moves = {};
+        data_.built_x = {};
         data_.offsets = {};
         data_.lists = {};
         data_.half_of_boxes = {};

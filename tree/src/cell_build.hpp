@@ -83,6 +83,9 @@ namespace nearfield::detail
     /// one set where boxes meet images of themselves: of opposite ones, only one
     interaction_table half_of_boxes;
     std::vector<leaf_system> leaf_systems; ///< of a batch
+    /// With a skin: columns of the sorted points as they were built, and whether they have moved since.
+    two_sets<page_vector<T>> built_x;
+    bool is_updated = false;
 
     // memory for the next build
     system_tables<T, Dim> spare;

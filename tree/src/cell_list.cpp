@@ -1,6 +1,7 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #include "cell_build.hpp"
+#include "cell_update.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -25,7 +26,8 @@ namespace nearfield
     if (cutoff)
     {
       detail::check_cell_options(static_cast<T>(*cutoff), options_);
-      given = detail::one_system(*cutoff, detail::box_of(options_));
+      bool const keeps_box = !given.is_batch && !given.cells.empty(); // which update() may change
+      given = detail::one_system(*cutoff, keeps_box ? given.cells[0] : detail::box_of(options_));
     }
     build(targets, sources, std::move(given));
   }
@@ -160,7 +162,35 @@ namespace nearfield
     leaves.target_moves = target_moves();
     leaves.source_moves = source_moves();
     leaves.systems = data_->leaf_systems;
+    leaves.ranges_may_coincide = data_->is_updated;
     return leaves;
+  }
+
+  template <detail::cell_real T, int Dim>
+  bool cell_list<T, Dim>::moves_too_far(strided<T const, Dim> const& targets,
+                                        strided<T const, Dim> const* sources,
+                                        std::span<cell<Dim> const> cells) const
+  {
+    detail::cell_update<T, Dim> const moved(detail::threads_or_here(threads_), *data_, options_,
+                                            {targets, sources ? *sources : targets}, !sources,
+                                            cells);
+    return !moved.fits();
+  }
+
+  template <detail::cell_real T, int Dim>
+  bool cell_list<T, Dim>::update(strided<T const, Dim> const& targets,
+                                 strided<T const, Dim> const* sources,
+                                 std::span<cell<Dim> const> cells)
+  {
+    {
+      detail::cell_update<T, Dim> moved(detail::threads_or_here(threads_), *data_, options_,
+                                        {targets, sources ? *sources : targets}, !sources, cells);
+      if (moved.take(*data_)) return false;
+    }
+    auto given = data_->given;
+    if (!cells.empty()) given.cells.assign(cells.begin(), cells.end());
+    build(targets, sources, std::move(given));
+    return true;
   }
 
   template class cell_list<float, 2>;

@@ -33,6 +33,11 @@ namespace nearfield::detail
       renew(order, n + padding);
       renew(x, Dim * (n + padding));
       std::fill_n(order.data() + n, padding, 0);
+      pad();
+    }
+    /// Writes the padding of the columns.
+    void pad()
+    {
       for (std::size_t d = 0; d < Dim; ++d)
         std::fill_n(x.data() + d * (n + padding) + n, padding, T(0));
     }

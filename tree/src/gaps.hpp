@@ -85,7 +85,7 @@ namespace nearfield::detail
     if (grid.wraps[a] && spacing.lower + (grid.frame.thickness[a] - spacing.upper) <
                              (reach + 2) * (grid.farthest[a] / reach))
       return;
-    double const farthest = (double(grid.cutoff) + total_skin(options)) * pair_slack<T>,
+    double const farthest = (double(grid.cutoff) + reach_beyond(options)) * pair_slack<T>,
                  least = farthest / reach;
     double const length =
         gaps_of_grid(spacing, 1 / grid.inverse_width[a], least, max_cells_per_axis, reach);

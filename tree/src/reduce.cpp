@@ -120,7 +120,7 @@ namespace nearfield::detail
     to.x = points;
     to.images = {};
     std::size_t const n = points.size();
-    if (are_inside(frame, to.bounds, n)) return;
+    if (n == 0 || are_inside(frame, to.bounds)) return;
     renew(to.moved, Dim * n);
     renew(to.counters, n);
     auto const moved = columns_in<Dim>(std::span(to.moved), n);

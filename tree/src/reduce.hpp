@@ -52,11 +52,10 @@ namespace nearfield::detail
   bounds_along(executor& on, cell_frame<Dim> const& frame, strided<T const, Dim> const& points,
                char const* name, char const* function = "cell_list");
 
-  /// Whether none of n points lies outside the box along a periodic axis.
+  /// Whether no point lies outside the box along a periodic axis.
   template <int Dim>
-  bool are_inside(cell_frame<Dim> const& frame, points_along<Dim> const& bounds, std::size_t n)
+  bool are_inside(cell_frame<Dim> const& frame, points_along<Dim> const& bounds)
   {
-    if (n == 0) return true;
     bool inside = true;
     for (int a = 0; a < Dim; ++a)
     {

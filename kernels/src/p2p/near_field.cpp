@@ -449,16 +449,18 @@ namespace nearfield::detail
         q(threads, has_one_set ? leaves.target_order : leaves.source_order, sources.q),
         sums(threads, leaves.target_order, targets.out, options.accumulate);
     x.move(leaves.target_moves);
+    list_step step = *this;
+    step.options.ranges_may_coincide |= leaves.ranges_may_coincide;
     if (has_one_set)
     {
       step_set<T> const points{x.view(), q.view(), sums.view()};
-      run(leaves, points, points);
+      step.run(leaves, points, points);
     }
     else
     {
       sorted_columns<T> const y(threads, leaves.source_order, sources.x);
       y.move(leaves.source_moves);
-      run(leaves, {x.view(), {}, sums.view()}, {y.view(), q.view(), {}});
+      step.run(leaves, {x.view(), {}, sums.view()}, {y.view(), q.view(), {}});
     }
     sums.copy_to(targets.out);
   }

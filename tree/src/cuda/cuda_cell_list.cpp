@@ -84,36 +84,39 @@ namespace nearfield
   }
 
   template <class T, int Dim>
-  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& points, boxes_now of)
+  std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& points,
+                                                             given_cells cells)
   {
-    return cells_->needs_rebuild(points, points, true, of.cells);
+    return cells_->needs_rebuild(points, points, true, cells.of);
   }
   template <class T, int Dim>
   std::uint32_t const* cuda_cell_list<T, Dim>::needs_rebuild(columns const& queries,
-                                                             columns const& points, boxes_now of)
+                                                             columns const& points,
+                                                             given_cells cells)
   {
-    return cells_->needs_rebuild(queries, points, false, of.cells);
+    return cells_->needs_rebuild(queries, points, false, cells.of);
   }
   template <class T, int Dim>
-  bool cuda_cell_list<T, Dim>::update(columns const& points, boxes_now of)
+  bool cuda_cell_list<T, Dim>::update(columns const& points, given_cells cells)
   {
-    return cells_->update(points, points, true, of.cells, true);
+    return cells_->update(points, points, true, cells.of, true);
   }
   template <class T, int Dim>
-  bool cuda_cell_list<T, Dim>::update(columns const& queries, columns const& points, boxes_now of)
+  bool cuda_cell_list<T, Dim>::update(columns const& queries, columns const& points,
+                                      given_cells cells)
   {
-    return cells_->update(queries, points, false, of.cells, true);
+    return cells_->update(queries, points, false, cells.of, true);
   }
   template <class T, int Dim>
-  void cuda_cell_list<T, Dim>::update_unchecked(columns const& points, boxes_now of)
+  void cuda_cell_list<T, Dim>::update_unchecked(columns const& points, given_cells cells)
   {
-    cells_->update(points, points, true, of.cells, false);
+    cells_->update(points, points, true, cells.of, false);
   }
   template <class T, int Dim>
   void cuda_cell_list<T, Dim>::update_unchecked(columns const& queries, columns const& points,
-                                                boxes_now of)
+                                                given_cells cells)
   {
-    cells_->update(queries, points, false, of.cells, false);
+    cells_->update(queries, points, false, cells.of, false);
   }
 
   template <class T, int Dim>

@@ -186,7 +186,7 @@ namespace nearfield::detail
     [[nodiscard]] point_in_question<T, Dim> point(int set, int n_sets, columns const& x,
                                                   std::uint32_t i) const
     {
-      return {x, set == 0 && n_sets == 2, i, stream_};
+      return {x, set == 0 && n_sets == 2, i, i, stream_};
     }
 
     cuda_stream stream_;

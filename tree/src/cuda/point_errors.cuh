@@ -27,18 +27,18 @@ namespace nearfield::detail
                     " is null; give a column of " + std::to_string(x.size()) + " values");
   }
 
-  /// A point of a list: of which set, and its index there.
+  /// A point of a list: of which set, its index there, and the number that messages have.
   template <class T, int Dim>
   struct point_in_question
   {
     strided<T const, Dim> const& of;
     bool is_query;
-    std::uint32_t i;
+    std::uint32_t i, number;
     cuda_stream stream;
 
     [[nodiscard]] std::string name() const
     {
-      return (is_query ? "query " : "point ") + std::to_string(i);
+      return (is_query ? "query " : "point ") + std::to_string(number);
     }
     [[nodiscard]] T value(int axis) const
     {

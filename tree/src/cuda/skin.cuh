@@ -213,7 +213,7 @@ namespace nearfield::detail
       found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
     device_clear(found_moves_.data(), sizeof(found_moves), stream_);
     std::array<columns, 2> const sets{targets, one_set_ ? columns() : sources};
-    double const skin = total_skin(grid_of_.options());
+    double const skin = reach_beyond(grid_of_.options());
     followed found;
     if (cells.empty()) cells = cells_now_;
     if (systems_.any())

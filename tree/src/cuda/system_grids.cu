@@ -35,7 +35,8 @@ namespace nearfield::detail
     {
       /// ordered_bits(x) and ordered_bits(-x), of coordinates and along the normals of an oblique frame
       unsigned long long upper[Dim], lower[Dim], upper_along[Dim], lower_along[Dim];
-      /// of each set, 2^32 - 1 - i for the first point i that is not finite, or too far away to count its images
+      /// of each set, 2^32 - 1 - p for the first position p of a point that is not finite, or too far away to count its
+      /// images
       std::uint32_t not_finite[2], too_far[2];
       std::uint32_t is_outside;
       std::uint32_t any_far; ///< some point is many boxes away (counters_of_points)
@@ -100,7 +101,7 @@ namespace nearfield::detail
         high[a] = x > high[a] ? x : high[a];
       }
       template <class T>
-      __device__ void add(std::array<T, Dim> x, cell_frame<Dim> const& frame, std::uint32_t i)
+      __device__ void add(std::array<T, Dim> x, cell_frame<Dim> const& frame, std::uint32_t p)
       {
         std::array<double, Dim> wide{};
         bool finite = true, outside = false;
@@ -112,7 +113,7 @@ namespace nearfield::detail
         }
         if (!finite)
         {
-          not_finite = max(not_finite, ~i);
+          not_finite = max(not_finite, ~p);
           return;
         }
 #pragma unroll
@@ -122,7 +123,7 @@ namespace nearfield::detail
         {
           is_outside = 1;
           reduced_point<T, Dim> const point = frame.reduce(x);
-          if (!point.fits) too_far = max(too_far, ~i);
+          if (!point.fits) too_far = max(too_far, ~p);
           if (!counters_of_points<Dim>::is_near(point.image)) any_far = 1;
 #pragma unroll
           for (int a = 0; a < Dim; ++a) wide[a] = static_cast<double>(point.at[a]);
@@ -197,11 +198,7 @@ namespace nearfield::detail
             own = lane_bounds<Dim>();
           }
           current = next;
-          if (mine == next)
-          {
-            std::uint32_t const i = order ? order[p] : p;
-            own.add(points.at(i), frames(next), i);
-          }
+          if (mine == next) own.add(points.at(order ? order[p] : p), frames(next), p);
           left &= ~__ballot_sync(all_lanes, mine == next);
         }
       }
@@ -522,9 +519,9 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    void complain(std::uint32_t s, device_array<system_verdict> const& verdicts,
+    void complain(std::uint32_t s, device_systems<T, Dim> const& made,
+                  device_array<system_verdict> const& verdicts,
                   device_array<system_bounds<Dim>> const& bounds,
-                  device_array<cell_grid<T, Dim>> const& grids,
                   std::array<strided<T const, Dim>, 2> const& sets, bool one_set,
                   cuda_stream stream)
     {
@@ -539,15 +536,21 @@ namespace nearfield::detail
       if (verdict.problem == system_problem::points)
       {
         system_bounds<Dim> const of = value(bounds);
+        // counts from the first one of the system, as on CPUs
+        auto const point = [&](int set, std::uint32_t position) -> point_in_question<T, Dim>
+        {
+          bool const is_query = set == 0 && !one_set;
+          auto const& order = is_query ? made.parts->query_order : made.parts->order;
+          auto const& offsets = is_query ? made.parts->query_offsets : made.parts->offsets;
+          return {sets[set], is_query, order.empty() ? position : order[position],
+                  position - offsets[s], stream};
+        };
         for (int set = 0; set < 2; ++set)
-          if (of.not_finite[set] != 0)
-            complain_of_coordinate<T, Dim>(
-                {sets[set], set == 0 && !one_set, ~of.not_finite[set], stream});
+          if (of.not_finite[set] != 0) complain_of_coordinate(point(set, ~of.not_finite[set]));
         for (int set = 0; set < 2; ++set)
-          if (of.too_far[set] != 0)
-            complain_of_image<T, Dim>({sets[set], set == 0 && !one_set, ~of.too_far[set], stream});
+          if (of.too_far[set] != 0) complain_of_image(point(set, ~of.too_far[set]));
       }
-      cell_grid<T, Dim> const grid = value(grids);
+      cell_grid<T, Dim> const grid = value(made.grids);
       check_grid<T, Dim>({grid, verdict.of_grid, verdict.axis}, "cuda_cell_list");
       check_counters<Dim>(most_counter(grid.frame, numbers_of(grid)), "cuda_cell_list");
       throw error("cuda_cell_list: along axis " + axis +
@@ -610,9 +613,8 @@ namespace nearfield::detail
     wait_for_word(mail.done, stream, "cuda_cell_list: place_systems");
 
     if (mail.bad < n)
-      in_system(
-          mail.bad,
-          [&] { complain<T, Dim>(mail.bad, verdicts, bounds, made.grids, sets, one_set, stream); });
+      in_system(mail.bad,
+                [&] { complain(mail.bad, made, verdicts, bounds, sets, one_set, stream); });
     if (mail.wide_cells > 0x1p62 || mail.images >= std::uint64_t(1) << 31)
       throw error("cuda_cell_list: the " + std::to_string(n) + " systems have " +
                   number_text(mail.wide_cells) + " cells and " + std::to_string(mail.images) +

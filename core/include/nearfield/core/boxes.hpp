@@ -174,6 +174,7 @@ namespace nearfield
       std::span<std::array<double, 3> const> source_moves; ///< the same for the sources
       /// all leaves in parts that do not meet; none: the lists have the shifts
       std::span<leaf_system const> systems;
+      bool ranges_may_coincide = false; ///< points have moved since leaves were made
     };
 
     /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.

@@ -11,8 +11,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace nearfield
 {
@@ -58,11 +60,11 @@ namespace nearfield
     };
   }
 
-  /// What the skin of a cell list is.
+  /// What a skin is the most of, before a list is built again.
   enum class skin_meaning
   {
-    total, ///< cells reach R + skin: each of two points may move by half of it, as in vesin
-    each   ///< cells reach R + 2 skin: each point may move by it, as in ASE
+    total, ///< how much closer two points may come: each moves by half of it, and cells reach R + skin
+    each ///< how far a point may move: cells reach R + 2 skin
   };
 
   /// The box that points are in, which pairs count, and how a search cuts space into cells.
@@ -78,10 +80,9 @@ namespace nearfield
     nearfield::cell<Dim> cell{};
     /// Whether a pair at the distance of the cutoff counts: r2 <= R^2 instead of r2 < R^2.
     bool closed = false;
-    /// By how much cells reach beyond the cutoff, length^1: a list serves until points have moved so far, and pairs are
-    /// those within R at any time.
+    /// How far points may move until cell_list::update() builds the list again, length^1. Pairs are those within R.
     double skin = 0;
-    skin_meaning skin_is = skin_meaning::total; ///< which of two conventions
+    nearfield::skin_meaning skin_is = nearfield::skin_meaning::total; ///< what is meant by it
   };
 
   /// Several systems in one cell list, none of which has a pair with a point of another. System s has the points
@@ -100,6 +101,26 @@ namespace nearfield
     detail::kept_span<index_type const> order{};
     detail::kept_span<index_type const> query_order{}; ///< the same of the queries
   };
+
+  namespace detail
+  {
+    /// The box of all systems of a list, or of each: those of the last call if there are none. It outlives the call.
+    template <int Dim>
+    struct given_cells
+    {
+      std::span<cell<Dim> const> of; ///< one, or one a system
+
+      given_cells() = default;
+      /// One for all.
+      given_cells(cell<Dim> const& one) : of(&one, 1) {} // NOLINT(google-explicit-constructor)
+      /// One for each.
+      given_cells(kept_span<cell<Dim> const> each)
+          : of(each) {} // NOLINT(google-explicit-constructor)
+      /// One for each.
+      given_cells(std::vector<cell<Dim>> const& each)
+          : of(each) {} // NOLINT(google-explicit-constructor)
+    };
+  }
 
   /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
   /// less than they are widened by, so it cannot separate two points closer than the cutoff.
@@ -214,6 +235,13 @@ namespace nearfield
                     "; give a positive, finite length, or 0 for an open axis");
     }
 
+    /// How much further than R cells reach.
+    template <class T, int Dim>
+    [[nodiscard]] NEARFIELD_FN double reach_beyond(cell_list_options<T, Dim> const& options)
+    {
+      return options.skin_is == skin_meaning::each ? 2 * options.skin : options.skin;
+    }
+
     /// Throws nearfield::error if the cutoff, the box or cells_per_cutoff is not valid for a search.
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
@@ -226,6 +254,9 @@ namespace nearfield
       if (!std::isnormal(cutoff * cutoff))
         throw error(name + "the square of the cutoff " + number_text(cutoff) +
                     " underflows or overflows in this precision; use other units of length");
+      if (!(options.skin >= 0) || !std::isfinite(cutoff + static_cast<T>(reach_beyond(options))))
+        throw error(name + "the skin is " + number_text(options.skin) +
+                    "; give a positive, finite length, or 0");
       bool has_period = false;
       for (int a = 0; a < Dim; ++a)
       {
@@ -236,9 +267,6 @@ namespace nearfield
         check_period("cell_list", a, options.period[a]);
         has_period |= options.period[a] > 0;
       }
-      if (!(options.skin >= 0) || !std::isfinite(options.skin))
-        throw error(name + "the skin is " + number_text(options.skin) +
-                    "; give a positive, finite length, or 0 for none");
       if (has_period && options.cell.is_periodic())
         throw error(name + "both .cell and .period are given; give one of them");
     }
@@ -274,13 +302,6 @@ namespace nearfield
     template <class T>
     inline constexpr double pair_slack =
         1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30;
-
-    /// By how much cells reach beyond the cutoff.
-    template <class T, int Dim>
-    [[nodiscard]] NEARFIELD_FN double total_skin(cell_list_options<T, Dim> const& options)
-    {
-      return options.skin_is == skin_meaning::total ? options.skin : 2 * options.skin;
-    }
 
     /// The most that two points of a pair that passes the test in T are apart along an axis; `cutoff` includes the skin.
     ///
@@ -378,7 +399,7 @@ namespace nearfield
         int const k = cells_per_cutoff(options, a);
         bool const wraps = frame.periodic[a];
         grid.farthest[a] =
-            farthest_along<T>(double(cutoff) + total_skin(options), frame, points, a);
+            farthest_along<T>(double(cutoff) + reach_beyond(options), frame, points, a);
         grid.wraps[a] = wraps;
         double const least = grid.farthest[a] / k;
         double const extent = wraps ? frame.thickness[a] : points.upper[a] - points.lower[a];

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace nearfield
 {
@@ -145,6 +146,9 @@ namespace nearfield
     using value_type = T;                           ///< the type of the coordinates
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
+    /// A cell, or one for each system.
+    using given_cells = detail::given_cells<Dim>;
+
     /// One set: the points are targets and sources.
     cell_list(strided<T const, Dim> const& points, double cutoff, options_type const& options = {})
         : cell_list(nullptr, options)
@@ -243,6 +247,37 @@ namespace nearfield
       build(queries, &points, batch);
     }
 
+    /// Whether these points, or the same ones in a box that has changed, are too far from those of the last build: in some
+    /// system 2 max_i |x_i - x_i'| + max_m |m (cell - cell')| > skin, with the nearest image of each point, and all m of
+    /// the images that cells reach; or 2 skin, by options_type::skin_is. Always without a skin, and for a point that is
+    /// not finite, another number of points or other periodic axes.
+    [[nodiscard]] bool needs_rebuild(strided<T const, Dim> const& points,
+                                     given_cells cells = {}) const
+    {
+      return moves_too_far(points, nullptr, cells.of);
+    }
+    /// Two sets.
+    [[nodiscard]] bool needs_rebuild(strided<T const, Dim> const& queries,
+                                     strided<T const, Dim> const& points,
+                                     given_cells cells = {}) const
+    {
+      return moves_too_far(queries, &points, cells.of);
+    }
+    /// Takes points that have moved into the cells of the last build, or builds the list again if needs_rebuild(), and
+    /// tells whether it did. Pairs are then those of a new list of these points, with the same S, and r2 to rounding; their
+    /// order is that of the cells that are kept. Points may be wrapped by whole vectors. Throws as rebuild() does. It is
+    /// not for other threads to read the list meanwhile.
+    bool update(strided<T const, Dim> const& points, given_cells cells = {})
+    {
+      return update(points, nullptr, cells.of);
+    }
+    /// Two sets.
+    bool update(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
+                given_cells cells = {})
+    {
+      return update(queries, &points, cells.of);
+    }
+
     /// Everything that a search needs.
     [[nodiscard]] detail::cell_view<T, Dim> view() const&;
 
@@ -313,6 +348,10 @@ namespace nearfield
     void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
                detail::kept_systems<Dim>&& given);
     void check_shifts() const;
+    bool moves_too_far(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+                       std::span<cell<Dim> const> cells) const;
+    bool update(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+                std::span<cell<Dim> const> cells);
 
     executor* threads_; // null: the calling thread
     options_type options_;

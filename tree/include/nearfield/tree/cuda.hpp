@@ -26,20 +26,6 @@ namespace nearfield
     class device_cells;
   }
 
-  namespace detail
-  {
-    /// The boxes that a list has from now on: one for all systems, one for each, or those it has.
-    template <int Dim>
-    struct boxes_now
-    {
-      std::span<cell<Dim> const> cells{};
-
-      boxes_now() = default;
-      boxes_now(cell<Dim> const& box) : cells(&box, 1) {}                     // NOLINT
-      boxes_now(std::span<cell<Dim> const> of_systems) : cells(of_systems) {} // NOLINT
-    };
-  }
-
   /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
   /// the columns, which must outlive it and not change between rebuild and search.
   ///
@@ -55,7 +41,7 @@ namespace nearfield
   public:
     using columns = strided<T const, Dim>;          ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
-    using boxes_now = detail::boxes_now<Dim>;       ///< a cell, or a span of those of systems
+    using given_cells = detail::given_cells<Dim>;   ///< a cell, or one for each system
 
     /// One set. Throws nearfield::error for what cell_list throws for, 2^31 points or more, too little memory on
     /// the device, and if nearfield was built without CUDA.
@@ -96,28 +82,30 @@ namespace nearfield
     /// Several systems of two sets.
     void rebuild(columns const& queries, columns const& points, systems<Dim> const& of);
 
-    /// Whether points have moved so far that the cells of a list with a skin do not hold all pairs any more: whether, in any
-    /// system, 2 max |move| + max |m (vectors - vectors then)| > R's skin, where moves are those since the last build, in the
-    /// nearest image, and m runs over the images within reach. Returns the place in device memory of a number that is not 0
-    /// if so, once the stream has done its work; it is valid until the next call. It waits for nothing. True for a list
-    /// without a skin, and for points or boxes that are not like those of the build.
+    /// Whether points have moved so far that the cells of a list with a skin (cell_list_options::skin) do not hold all
+    /// pairs any more: in some system, 2 max |move| + max |m (vectors - vectors then)| > skin, twice the skin with
+    /// skin_meaning::each. Moves are those since the last build, in the nearest image; m runs over the images within
+    /// reach, and those next to them. Returns the place in device memory of a number that is not 0 if so, once the
+    /// stream has done its work, until the next call of this or of update(). It waits for nothing, unless boxes of systems
+    /// are given. True for a list without a skin, one that leaves gaps out, and points or boxes that are not as many, or
+    /// not periodic along the same axes.
     ///
     ///     std::uint32_t const* const moved = cells.needs_rebuild(points);
-    [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& points, boxes_now of = {});
+    [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& points, given_cells cells = {});
     /// Two sets.
     [[nodiscard]] std::uint32_t const* needs_rebuild(columns const& queries, columns const& points,
-                                                     boxes_now of = {});
+                                                     given_cells cells = {});
     /// Takes the points as they are now into the cells, so that searches find the pairs within R of now, or rebuilds the
     /// list if needs_rebuild() says so; then it returns true. Boxes stay for later calls. Pairs come in the order of the
     /// cells that are kept. Throws as rebuild() does. It waits once for the device.
-    bool update(columns const& points, boxes_now of = {});
+    bool update(columns const& points, given_cells cells = {});
     /// Two sets.
-    bool update(columns const& queries, columns const& points, boxes_now of = {});
+    bool update(columns const& queries, columns const& points, given_cells cells = {});
     /// update() for who has asked needs_rebuild(): it waits for nothing, unless boxes have changed, and if points have
     /// moved too far, searches miss pairs. A list without a skin is rebuilt.
-    void update_unchecked(columns const& points, boxes_now of = {});
+    void update_unchecked(columns const& points, given_cells cells = {});
     /// Two sets.
-    void update_unchecked(columns const& queries, columns const& points, boxes_now of = {});
+    void update_unchecked(columns const& queries, columns const& points, given_cells cells = {});
 
     /// The number of systems; 1 for a list that was not made of `systems`.
     [[nodiscard]] std::size_t n_systems() const;

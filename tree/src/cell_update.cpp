@@ -1,0 +1,200 @@
+#include "cell_update.hpp"
+
+#include "instantiate.hpp"
+#include "skin.hpp"
+
+#include <nearfield/core/parallel.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    template <std::size_t Dim>
+    double square(std::array<double, Dim> const& x)
+    {
+      double sum = 0;
+      for (double const of_axis : x) sum += of_axis * of_axis;
+      return sum;
+    }
+  }
+
+  template <class T, int Dim>
+  cell_update<T, Dim>::cell_update(executor& on, cell_list_data<T, Dim> const& data,
+                                   cell_list_options<T, Dim> const& options,
+                                   two_sets<set_type> const& points, bool one_set,
+                                   std::span<cell<Dim> const> cells)
+      : on_(on), data_(data), reach_beyond_(reach_beyond(options)), points_(points),
+        n_sets_(one_set ? 1 : 2), cells_(cells.empty() ? std::span(data.given.cells) : cells)
+  {
+    auto const& systems = data.tables.systems;
+    fits_ = options.skin > 0 && data.one_set == one_set &&
+            (cells_.size() == 1 || cells_.size() == systems.size());
+    for (std::size_t k = 0; k < n_sets_; ++k)
+    {
+      require_columns(points[k], one_set || k == 1 ? "points" : "queries");
+      fits_ &= points[k].size() == data.sorted[k].n;
+    }
+    for (std::size_t s = 0; s < systems.size() && fits_; ++s)
+      fits_ = cells_[cells_.size() > 1 ? s : 0].periodic == systems[s].grid.frame.periodic;
+  }
+
+  /// That of the last build, with the vectors of now.
+  template <class T, int Dim>
+  cell_frame<Dim> cell_update<T, Dim>::frame_of(std::size_t s) const
+  {
+    return with_vectors_of(data_.tables.systems[s].grid.frame, cells_[cells_.size() > 1 ? s : 0]);
+  }
+
+  template <class T, int Dim>
+  bool cell_update<T, Dim>::move_points(target* to) const
+  {
+    std::atomic<bool> fits = true;
+    for (std::size_t k = 0; k < n_sets_; ++k)
+    {
+      auto const& offsets = data_.given.offsets[k];
+      for_each_part(on_, cut(on_, points_[k].size()),
+                    [&](int, std::size_t begin, std::size_t end)
+                    {
+                      auto s = static_cast<std::size_t>(
+                          std::upper_bound(offsets.begin(), offsets.end(), begin) -
+                          offsets.begin() - 1);
+                      for (; begin < end && fits; ++s)
+                      {
+                        std::size_t const last = std::min<std::size_t>(end, offsets[s + 1]);
+                        if (!move_system(k, s, begin, last, to)) fits = false;
+                        begin = last;
+                      }
+                    });
+    }
+    return fits;
+  }
+
+  /// The points of a system at positions [begin, end).
+  template <class T, int Dim>
+  bool cell_update<T, Dim>::move_system(std::size_t set, std::size_t s, std::size_t begin,
+                                        std::size_t end, target* to) const
+  {
+    auto const frame = frame_of(s);
+    double const most_squared =
+        most_move_squared(data_.tables.systems[s].grid, frame, reach_beyond_);
+    if (!(most_squared >= 0)) return false;
+    bool const is_periodic = frame.periodic != std::array<bool, Dim>();
+    auto const points = points_[set];
+    auto const& counters = data_.tables.counters[set];
+    index_type const* const order = data_.sorted[set].order.data();
+    auto const built = columns_in<Dim>(std::span<T const>(data_.built_x[set]), end);
+    for (std::size_t p = begin; p < end; ++p)
+    {
+      index_type const i = order[p];
+      auto const x = point_at(points, i);
+      std::array<T, Dim> at = x;
+      std::array<double, Dim> move;
+      if (is_periodic)
+      {
+        image_counters<Dim> image{};
+        if (!counters.empty()) image = counters[i];
+        auto const moves_from = [&](image_counters<Dim> const& w)
+        {
+          if (w != image_counters<Dim>())
+          {
+            auto const shift = frame.shift(w);
+            for (int a = 0; a < Dim; ++a) at[a] = static_cast<T>(double(x[a]) - shift[a]);
+          }
+          else
+            at = x;
+          for (int a = 0; a < Dim; ++a) move[a] = double(at[a]) - double(built[a][p]);
+        };
+        moves_from(image);
+        std::array<double, Dim> cells{};
+        bool wraps = false;
+        for (int a = 0; a < Dim; ++a)
+          if (frame.periodic[a])
+          {
+            double along = 0;
+            for (int b = 0; b < Dim; ++b) along += move[b] * frame.normals[a][b];
+            cells[a] = std::floor(along / frame.thickness[a] + 0.5);
+            wraps |= cells[a] != 0; // NaN too
+          }
+        if (wraps)
+        {
+          auto const turns = frame.image_of(cells);
+          for (int a = 0; a < Dim; ++a)
+          {
+            double const sum = image[a] + turns[a];
+            if (!(std::abs(sum) <= frame.max_image)) return false;
+            image[a] = static_cast<std::int32_t>(sum);
+          }
+          moves_from(image);
+          if (to) to->wraps = true;
+        }
+        if (to) to->counters[set][i] = image;
+      }
+      else
+      {
+        for (int a = 0; a < Dim; ++a) move[a] = double(x[a]) - double(built[a][p]);
+        if (to && to->counters[set]) to->counters[set][i] = {};
+      }
+      if (!(square(move) <= most_squared)) return false;
+      if (to)
+        for (int a = 0; a < Dim; ++a) to->x[set][a][p] = at[a] + T(0); // 0 for -0
+    }
+    return true;
+  }
+
+  template <class T, int Dim>
+  bool cell_update<T, Dim>::take(cell_list_data<T, Dim>& data)
+  {
+    if (!fits_) return false;
+    target to;
+    auto& systems = data.tables.systems;
+    bool const any_periodic = std::ranges::any_of(
+        systems, [](auto const& of) { return of.grid.frame.periodic != std::array<bool, Dim>(); });
+    for (std::size_t k = 0; k < n_sets_; ++k)
+    {
+      std::size_t const n = points_[k].size();
+      renew(data.moved[k], data.sorted[k].x.size());
+      to.x[k] = columns_in<Dim>(std::span(data.moved[k]), n);
+      renew(data.spare.counters[k], any_periodic ? n : 0);
+      to.counters[k] = any_periodic ? data.spare.counters[k].data() : nullptr;
+    }
+    if (!move_points(&to)) return false;
+
+    for (std::size_t k = 0; k < n_sets_; ++k)
+    {
+      bool const has_images = !data.tables.counters[k].empty() || to.wraps;
+      data.moves[k].resize(has_images ? points_[k].size() : 0);
+      std::swap(data.sorted[k].x, data.moved[k]);
+      data.sorted[k].pad();
+      if (has_images) std::swap(data.tables.counters[k], data.spare.counters[k]);
+    }
+    bool const has_new_cells = cells_.data() != data.given.cells.data();
+    for (std::size_t s = 0; s < systems.size(); ++s)
+    {
+      auto const frame = frame_of(s);
+      for (std::size_t k = 0; k < n_sets_; ++k)
+      {
+        std::size_t const begin = data.given.offsets[k][s], end = data.given.offsets[k][s + 1];
+        if (!data.moves[k].empty())
+          write_moves<Dim>(on_, frame, data.tables.counters[k],
+                           data.sorted[k].indices().subspan(begin, end - begin),
+                           data.moves[k].data() + begin);
+      }
+      if (!has_new_cells || systems[s].images.empty()) continue;
+      auto const first = systems[s].shifts.data() - data.tables.shifts.data();
+      for (std::size_t m = 0; m < systems[s].images.size(); ++m)
+        std::ranges::copy(frame.shift(systems[s].images[m]),
+                          data.tables.shifts[static_cast<std::size_t>(first) + m].begin());
+    }
+    if (has_new_cells) data.given.cells.assign(cells_.begin(), cells_.end());
+    data.is_updated = true;
+    return true;
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim) template class cell_update<T, Dim>;
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
+}
