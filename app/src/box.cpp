@@ -132,7 +132,7 @@ namespace nearfield::app
       if (!chosen.origin.empty()) box.origin[a] = chosen.origin[a];
     }
     if (std::ranges::all_of(origin, [](double o) { return o == 0; })) return box;
-    // Of the boxes that tile space the one around the points, which lie around zero now: images far away would lose digits.
+    // Of the boxes that tile space the one around the points, which lie around zero now: images far away lose digits.
     nearfield::detail::cell_frame<Dim> frame(box);
     std::array<double, Dim> middle{}, begin;
     for (std::size_t a = 0; a < Dim; ++a)

@@ -1,8 +1,8 @@
 // Boxes that files give: --cell file of `search` and `run`, and file_report::periodic_cell::box() in a program.
 //
 // The numbers expected of the two files are those of a script in Python that knows nothing of this project: for all i, j
-// and vectors of counters within 9 of 0 along each periodic vector, it adds up math.dist(x_i, x_j + S) < R, the largest row,
-// and |S_a|. No distance is within 3e-4 of a radius. Its potentials are plain sums too, over the images -1, 0 and 1 along
+// and S within 9 of 0 along each periodic vector, it counts math.dist(x_i, x_j + S) < R, also by point, and adds up
+// |S_a|. No distance is within 3e-4 of a radius. Its potentials are plain sums too, over the images -1, 0 and 1 along
 // each periodic vector of positions that it wrapped into the box by fractions, along z itself where c is open.
 #include "list_files.hpp"
 #include "outcome.hpp"

@@ -70,6 +70,31 @@ TEST_P(on_a_gpu, runs_pass_their_check)
       }
 }
 
+// Most points lie outside the box: a tree moves them, on the GPU or by tasks.
+TEST_P(on_a_gpu, runs_in_a_box_of_any_shape_pass_their_check)
+{
+  auto const& [dim, precision] = GetParam();
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", dim, 10000, 8);
+  write_random_points(folder / "b.bfma", dim, 5000, 9);
+  std::vector<std::string> const two_sets{"--sources", (folder / "b.bfma").string()};
+  for (auto const& way : ways_to_a_gpu())
+    for (auto const* leaf_size : {"8", "400"}) // one-sided, mutual
+      for (auto const& sources : {std::vector<std::string>{}, two_sets})
+      {
+        auto const options =
+            std::vector<std::string>{
+                "--backend",       "cuda",
+                "--precision",     precision,
+                "--interaction",   "val_grad_one_over_r",
+                "--max-leaf-size", leaf_size,
+                "--cell",          dim == 2 ? "0.9,0,0.4,0.8" : "0.9,0,0,0.4,0.8,0,-0.3,0.2,1"} +
+            way + sources;
+        SCOPED_TRACE(testing::PrintToString(options));
+        EXPECT_EQ(expect_checked_run(folder, "a.bfma", options).at("backend"), "cuda");
+      }
+}
+
 TEST(on_a_gpu, no_points_one_point_and_several_right_hand_sides)
 {
   temporary_folder const folder;
@@ -203,7 +228,11 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
       shifted += std::to_string(points.positions[static_cast<std::size_t>(a)][i] + 1.5) +
                  (a + 1 < dim ? "," : "\n");
   write_text(folder / "a.csv", shifted);
-  for (std::string const periodic : {"", dim == 2 ? "3,0" : "3,0,4"})
+  std::vector<std::vector<std::string>> const boxes{
+      {},
+      {"--periodic", dim == 2 ? "3,0" : "3,0,4"},
+      {"--cell", dim == 2 ? "1.7,0,0.4,1.6" : "1.7,0,0,0.4,1.6,0,-0.3,0.2,2"}};
+  for (auto const& box : boxes)
     for (auto const* list : {"half", "full", "count", "table"})
       for (auto const* cells : {"1", "2"})
       {
@@ -227,7 +256,8 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
                                            (folder / "j.json").string(),
                                            "--cells-per-cutoff",
                                            cells};
-          if (!periodic.empty()) options.insert(options.end(), {"--periodic", periodic});
+          options = options + box;
+          if (!box.empty() && *list != 'c' && *list != 't') options.push_back("--shifts");
           SCOPED_TRACE(testing::PrintToString(options));
           expect_success(run_program(options));
           return read_json(folder / "j.json");

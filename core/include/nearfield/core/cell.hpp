@@ -254,8 +254,8 @@ namespace nearfield
   ///     nearfield::wrap(nearfield::soa{x, y, z}, {10, 10, 0});
   ///
   /// With lower = 0 these are the boxes that `.period` of trees and cell lists describes, with L in the precision of the
-  /// points. Throws nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length that is negative
-  /// or not finite, and one so small that lower_d + L_d = lower_d.
+  /// points. Throws nearfield::error, before it writes, for a coordinate on a periodic axis that is not finite, a length
+  /// that is negative or not finite, and one so small that lower_d + L_d = lower_d.
   template <detail::columns_view X, std::floating_point L = double>
   void wrap(X const& x, std::array<L, X::n_columns> const& period,
             std::array<L, X::n_columns> const& lower = {})
