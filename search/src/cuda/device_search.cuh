@@ -293,9 +293,11 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_counts search(cells_on_gpu<T, Dim>& cells, count_pairs const& what)
+  device_counts search(cells_on_gpu<T, Dim>& cells, count_pairs const& what,
+                       device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
+    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half,
+                                  filter);
     device_counts result;
     if (what.per_point)
     {
@@ -309,9 +311,10 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what)
+  device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what,
+                            device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
     search_output& out = run.out();
@@ -377,9 +380,10 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what)
+  device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what,
+                            device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint32_t const n = cells.targets().n;
     search_output& out = run.out();
@@ -447,9 +451,10 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_table search(cells_on_gpu<T, Dim>& cells, to_table const& what)
+  device_table search(cells_on_gpu<T, Dim>& cells, to_table const& what,
+                      device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;
     check_table_size(what, n);
@@ -468,9 +473,10 @@ namespace nearfield::detail
   }
 
   template <class Result, class T, int Dim, class Sink>
-  Result device_search(device_cells<T, Dim>& cells, Sink const& what)
+  Result device_search(device_cells<T, Dim>& cells, Sink const& what,
+                       device_filter<T> const* filter)
   {
     // what make() made: there are no other cells
-    return search(static_cast<cells_on_gpu<T, Dim>&>(cells), what);
+    return search(static_cast<cells_on_gpu<T, Dim>&>(cells), what, filter);
   }
 }
