@@ -238,17 +238,17 @@ namespace nearfield::test
     refused([](batch<T, dim>& bad) { bad.cutoffs = {1, 1, 0, 1}; },
             complains_of("system 2: ", "the cutoff is 0"));
     refused([](batch<T, dim>& bad) { bad.cutoffs = {1, 1}; },
-            complains_of("2 cutoffs for 4 systems", "one for all"));
+            complains_of(".cutoffs has 2 for 4 systems", "one for each"));
     refused([](batch<T, dim>& bad) { bad.cells.pop_back(); },
-            complains_of("3 cells for 4 systems"));
+            complains_of(".cells has 3 for 4 systems"));
     refused([](batch<T, dim>& bad) { bad.targets.offsets.back() = 379; },
-            complains_of("end with 380", "379"));
+            complains_of("379 of 380 points"));
     refused([](batch<T, dim>& bad) { bad.targets.offsets[1] = 160; },
-            complains_of("offsets of system 1", "160 to 150", "ascending"));
+            complains_of(".offsets[2] is 150 after 160", "ascending"));
     refused([](batch<T, dim>& bad) { bad.targets.order = {3}; },
-            complains_of("order", "1 indices"));
+            complains_of(".order", "each of 380 points once"));
     refused([](batch<T, dim>& bad) { bad.targets.order.assign(380, 7); },
-            complains_of("index 7 twice"));
+            complains_of(".order", "each of 380 points once"));
     EXPECT_THAT([&] { (void)list.grid(4); }, complains_of("4 systems", "number 4"));
     cell_list_options<T, dim> boxed;
     boxed.period[0] = 1;

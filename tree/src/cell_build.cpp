@@ -3,6 +3,7 @@
 #include "gaps.hpp"
 #include "images.hpp"
 #include "instantiate.hpp"
+#include "systems.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -15,49 +16,6 @@
 
 namespace nearfield::detail
 {
-  namespace
-  {
-    /// Of systems, in memory that a list keeps.
-    std::vector<index_type> checked_offsets(std::span<index_type const> offsets, char const* name)
-    {
-      std::string const which = std::string("cell_list: .") + name;
-      if (offsets.empty() || offsets[0] != 0)
-        throw error(
-            which +
-            (offsets.empty() ? " has no numbers" : " begins at " + std::to_string(offsets[0])) +
-            "; give the first point of each system, from 0, and last the number of points");
-      for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
-        if (offsets[s + 1] < offsets[s])
-          throw error(which + "[" + std::to_string(s + 1) + "] is " +
-                      std::to_string(offsets[s + 1]) + " after " + std::to_string(offsets[s]) +
-                      "; give ascending numbers");
-      return {offsets.begin(), offsets.end()};
-    }
-
-    std::vector<index_type> checked_order(std::span<index_type const> order, std::size_t n,
-                                          char const* name)
-    {
-      std::vector<bool> seen(order.empty() ? 0 : n);
-      bool is_whole = order.empty() || order.size() == n;
-      for (std::size_t k = 0; k < order.size() && is_whole; ++k)
-      {
-        is_whole = order[k] < n && !seen[order[k]];
-        if (is_whole) seen[order[k]] = true;
-      }
-      if (!is_whole)
-        throw error(std::string("cell_list: .") + name + " does not hold each of " +
-                    std::to_string(n) + " points once; take it from systems_of()");
-      return {order.begin(), order.end()};
-    }
-
-    void check_number(std::size_t n, std::size_t systems, bool may_be_none, char const* name)
-    {
-      if (n == 1 || n == systems || (n == 0 && may_be_none)) return;
-      throw error(std::string("cell_list: .") + name + " has " + std::to_string(n) + " for " +
-                  std::to_string(systems) + " systems; give one, or one for each");
-    }
-  }
-
   template <int Dim>
   kept_systems<Dim> one_system(double cutoff, cell<Dim> const& box)
   {
@@ -70,26 +28,25 @@ namespace nearfield::detail
   template <int Dim>
   kept_systems<Dim> kept(systems<Dim> const& given, bool one_set)
   {
+    check_systems("cell_list", given, one_set);
+    check_order("cell_list", "order", given.order, given.offsets.back());
     kept_systems<Dim> batch;
     batch.is_batch = true;
+    auto const keep = [](auto& to, auto const& from)
+    {
+      to.assign(from.begin(), from.end());
+    };
     std::size_t const first = one_set ? 0 : 1;
-    batch.offsets[first] = checked_offsets(given.offsets, "offsets");
-    batch.order[first] = checked_order(given.order, given.offsets.back(), "order");
-    if (one_set && !(given.query_offsets.empty() && given.query_order.empty()))
-      throw error("cell_list: .query_offsets are given for one set; give queries and points");
+    keep(batch.offsets[first], given.offsets);
+    keep(batch.order[first], given.order);
     if (!one_set)
     {
-      batch.offsets[0] = checked_offsets(given.query_offsets, "query_offsets");
-      batch.order[0] = checked_order(given.query_order, given.query_offsets.back(), "query_order");
-      if (batch.offsets[0].size() != batch.offsets[1].size())
-        throw error("cell_list: the queries have " + std::to_string(batch.offsets[0].size() - 1) +
-                    " systems, and the points have " + std::to_string(batch.offsets[1].size() - 1) +
-                    "; give the same number");
+      check_order("cell_list", "query_order", given.query_order, given.query_offsets.back());
+      keep(batch.offsets[0], given.query_offsets);
+      keep(batch.order[0], given.query_order);
     }
-    check_number(given.cutoffs.size(), batch.size(), false, "cutoffs");
-    check_number(given.cells.size(), batch.size(), true, "cells");
-    batch.cutoffs.assign(given.cutoffs.begin(), given.cutoffs.end());
-    batch.cells.assign(given.cells.begin(), given.cells.end());
+    keep(batch.cutoffs, given.cutoffs);
+    keep(batch.cells, given.cells);
     if (batch.cells.empty()) batch.cells.emplace_back();
     return batch;
   }
@@ -160,13 +117,9 @@ namespace nearfield::detail
     private:
       void check_batch() const
       {
-        if (options_.cell.is_periodic() || options_.period != std::array<T, Dim>())
-          throw error("cell_list: .cell or .period is given for several systems; give .cells");
+        check_no_box("cell_list", options_);
         for (std::size_t k = 0; k < n_sets_; ++k)
-          if (given_.offsets[k].back() != points_[k].size())
-            throw error("cell_list: the systems have " + std::to_string(given_.offsets[k].back()) +
-                        " of " + std::to_string(points_[k].size()) + " " + name_of(k) +
-                        "; give offsets that end at their number");
+          check_last("cell_list", name_of(k), given_.offsets[k], points_[k].size());
       }
 
       /// By points, for the threads; one part if there are few systems, of which each is built by all threads.
@@ -220,15 +173,8 @@ namespace nearfield::detail
         else
           run_part(0);
         if (!failure) return;
-        try
-        {
-          std::rethrow_exception(failure);
-        }
-        catch (error const& of)
-        {
-          if (!given_.is_batch) throw;
-          throw error("system " + std::to_string(failed) + ": " + of.what(), of.kind(), of.code());
-        }
+        if (!given_.is_batch) std::rethrow_exception(failure);
+        in_system(failed, [&] { std::rethrow_exception(failure); });
       }
 
       [[nodiscard]] char const* name_of(std::size_t set) const

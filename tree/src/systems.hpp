@@ -1,15 +1,17 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 /// \file
-/// What is asked of the systems of a batch.
+/// What is asked of the systems of a batch. `function` starts messages.
 
 namespace nearfield::detail
 {
@@ -21,80 +23,82 @@ namespace nearfield::detail
     {
       return f();
     }
-    catch (error const& failure)
+    catch (error const& of)
     {
-      throw error("system " + std::to_string(s) + ": " + failure.what(), failure.kind(),
-                  failure.code());
+      throw error("system " + std::to_string(s) + ": " + of.what(), of.kind(), of.code());
     }
   }
 
   inline void check_offsets(std::string const& function, char const* name,
-                            std::span<index_type const> offsets, std::size_t n_points)
+                            std::span<index_type const> offsets)
   {
-    if (offsets.empty() || offsets.front() != 0 || offsets.back() != n_points)
+    std::string const which = function + ": ." + name;
+    if (offsets.empty() || offsets[0] != 0)
       throw error(
-          function + ": the " + name + " of the systems have to begin with 0 and end with " +
-          std::to_string(n_points) + ", the number of points; found " +
-          (offsets.empty()
-               ? std::string("none")
-               : std::to_string(offsets.front()) + " and " + std::to_string(offsets.back())));
-    for (std::size_t s = 1; s < offsets.size(); ++s)
-      if (offsets[s] < offsets[s - 1])
-        throw error(function + ": the " + name + " of system " + std::to_string(s - 1) + " are " +
-                    std::to_string(offsets[s - 1]) + " to " + std::to_string(offsets[s]) +
-                    "; give ascending ones");
+          which +
+          (offsets.empty() ? " has no numbers" : " begins at " + std::to_string(offsets[0])) +
+          "; give the first point of each system, from 0, and last the number of points");
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+      if (offsets[s + 1] < offsets[s])
+        throw error(which + "[" + std::to_string(s + 1) + "] is " + std::to_string(offsets[s + 1]) +
+                    " after " + std::to_string(offsets[s]) + "; give ascending numbers");
   }
 
-  /// Throws nearfield::error unless the order has each of its indices once.
   inline void check_order(std::string const& function, char const* name,
-                          std::span<index_type const> order)
+                          std::span<index_type const> order, std::size_t n)
   {
-    std::vector<bool> seen(order.size());
-    for (index_type const i : order)
+    std::vector<bool> seen(order.empty() ? 0 : n);
+    bool is_whole = order.empty() || order.size() == n;
+    for (std::size_t k = 0; k < order.size() && is_whole; ++k)
     {
-      if (i >= order.size() || seen[i])
-        throw error(function + ": " + name + " has the index " + std::to_string(i) +
-                    (i < order.size() ? " twice" : ", and there are fewer points") +
-                    "; give each point once, as systems_of() does");
-      seen[i] = true;
+      is_whole = order[k] < n && !seen[order[k]];
+      if (is_whole) seen[order[k]] = true;
     }
+    if (!is_whole)
+      throw error(function + ": ." + name + " does not hold each of " + std::to_string(n) +
+                  " points once; take it from systems_of()");
   }
 
-  /// Throws nearfield::error unless these are systems of so many points and, with two sets, queries.
-  template <class T, int Dim>
-  void check_systems(std::string const& function, systems<Dim> const& given,
-                     cell_list_options<T, Dim> const& options, std::size_t n_points,
-                     std::size_t n_queries, bool one_set)
+  /// Throws nearfield::error for sizes that do not match, with one set or two, but for those of orders.
+  template <int Dim>
+  void check_systems(std::string const& function, systems<Dim> const& given, bool one_set)
   {
-    check_offsets(function, "offsets", given.offsets, n_points);
+    check_offsets(function, "offsets", given.offsets);
     std::size_t const n = given.offsets.size() - 1;
-    if (!one_set) check_offsets(function, "query_offsets", given.query_offsets, n_queries);
-    if (given.query_offsets.size() != (one_set ? 0 : n + 1))
-      throw error(function + ": found " + std::to_string(given.query_offsets.size()) +
-                  " query_offsets; give " +
-                  (one_set ? "none for one set of points"
-                           : std::to_string(n + 1) + ", one more than systems"));
-    auto const check_size = [&](char const* name, std::size_t found, std::size_t n_indices)
+    if (one_set && !(given.query_offsets.empty() && given.query_order.empty()))
+      throw error(function + ": .query_offsets are given for one set; give queries and points");
+    if (!one_set)
     {
-      if (found != 0 && found != n_indices)
-        throw error(function + ": " + name + " has " + std::to_string(found) + " indices of " +
-                    std::to_string(n_indices) + " points; give all, or none");
-    };
-    check_size("order", given.order.size(), n_points);
-    check_size("query_order", given.query_order.size(), one_set ? 0 : n_queries);
-    auto const check = [&](char const* name, std::size_t found, bool may_be_none)
+      check_offsets(function, "query_offsets", given.query_offsets);
+      if (given.query_offsets.size() - 1 != n)
+        throw error(
+            function + ": the queries have " + std::to_string(given.query_offsets.size() - 1) +
+            " systems, and the points have " + std::to_string(n) + "; give the same number");
+    }
+    auto const check_number = [&](std::size_t found, bool may_be_none, char const* name)
     {
-      if (found != n && found != 1 && !(may_be_none && found == 0))
-        throw error(function + ": found " + std::to_string(found) + " " + name + " for " +
-                    std::to_string(n) + " systems; give one for each, or one for all");
+      if (found == 1 || found == n || (found == 0 && may_be_none)) return;
+      throw error(function + ": ." + name + " has " + std::to_string(found) + " for " +
+                  std::to_string(n) + " systems; give one, or one for each");
     };
-    check("cutoffs", given.cutoffs.size(), false);
-    check("cells", given.cells.size(), true);
-    if (options.cell.is_periodic() || options.period != decltype(options.period)())
-      throw error(function +
-                  ": the options of a list of systems have .cell or .period; give .cells "
-                  "with the systems");
-    for (std::size_t s = 0; s < given.cutoffs.size(); ++s)
-      in_system(s, [&] { check_cell_options(static_cast<T>(given.cutoffs[s]), options); });
+    check_number(given.cutoffs.size(), false, "cutoffs");
+    check_number(given.cells.size(), true, "cells");
+  }
+
+  /// Throws nearfield::error for options that systems cannot have.
+  template <class T, int Dim>
+  void check_no_box(std::string const& function, cell_list_options<T, Dim> const& options)
+  {
+    if (options.cell.is_periodic() || options.period != std::array<T, Dim>())
+      throw error(function + ": .cell or .period is given for several systems; give .cells");
+  }
+
+  /// Throws nearfield::error for offsets that do not end at the number of points of a set.
+  inline void check_last(std::string const& function, char const* name,
+                         std::span<index_type const> offsets, std::size_t n)
+  {
+    if (offsets.back() != n)
+      throw error(function + ": the systems have " + std::to_string(offsets.back()) + " of " +
+                  std::to_string(n) + " " + name + "; give offsets that end at their number");
   }
 }

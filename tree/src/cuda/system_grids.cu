@@ -461,8 +461,9 @@ namespace nearfield::detail
           are_equal<index_type>(old->query_order, given.query_order) &&
           are_equal<double>(old->cutoffs, given.cutoffs))
         return before.parts;
-      check_order("cuda_cell_list", "order", given.order);
-      check_order("cuda_cell_list", "query_order", given.query_order);
+      check_order("cuda_cell_list", "order", given.order, given.offsets.back());
+      if (!one_set)
+        check_order("cuda_cell_list", "query_order", given.query_order, given.query_offsets.back());
       auto const parts = std::make_shared<system_parts<T>>();
       auto const keep = [](auto& to, auto const& from)
       {
@@ -564,7 +565,12 @@ namespace nearfield::detail
   {
     check_columns<T, Dim>("points", sources);
     check_columns<T, Dim>("queries", targets);
-    check_systems("cuda_cell_list", given, options, sources.size(), targets.size(), one_set);
+    check_systems("cuda_cell_list", given, one_set);
+    check_no_box("cuda_cell_list", options);
+    check_last("cuda_cell_list", "points", given.offsets, sources.size());
+    if (!one_set) check_last("cuda_cell_list", "queries", given.query_offsets, targets.size());
+    for (std::size_t s = 0; s < given.cutoffs.size(); ++s)
+      in_system(s, [&] { check_cell_options(static_cast<T>(given.cutoffs[s]), options); });
     device_systems<T, Dim> made;
     std::array<strided<T const, Dim>, 2> const sets{targets,
                                                     one_set ? strided<T const, Dim>() : sources};

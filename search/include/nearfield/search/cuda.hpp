@@ -168,10 +168,10 @@ namespace nearfield
   };
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
-  /// device_counts, device_coo, device_csr or device_table. Deterministic. Throws nearfield::error for a half
-  /// list of two sets, a stream other than that of the list, a result larger than max_bytes, a table of width
-  /// 0, and too little memory on the device. The cells are not const: a search may free memory that they can make
-  /// again, or make the order inside cells.
+  /// device_counts, device_coo, device_csr or device_table. Deterministic. Of several systems, the list has for each
+  /// what it has alone, system after system. Throws nearfield::error for a half list of two sets, a stream other than
+  /// that of the list, a result larger than max_bytes, a table of width 0, and too little memory on the device. The
+  /// cells are not const: a search may free memory that they can make again, or make the order inside cells.
   template <class T, int Dim, class Sink>
   auto radius_search(cuda_backend where, cuda_cell_list<T, Dim>& cells, Sink const& what)
   {

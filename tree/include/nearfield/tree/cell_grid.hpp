@@ -93,8 +93,8 @@ namespace nearfield
     detail::kept_span<index_type const> offsets{};
     detail::kept_span<index_type const> query_offsets{}; ///< the same of the queries, with two sets
     detail::kept_span<double const> cutoffs{};           ///< R of each system, or of all, length^1
-    detail::kept_span<cell<Dim> const>
-        cells{}; ///< the box of each system, or of all; none: open boxes
+    /// the box of each system, or of all; none: open boxes
+    detail::kept_span<cell<Dim> const> cells{};
     /// where points of systems are mixed, as systems_of() gives it: system s has the points order[k] for the k in
     /// [offsets[s], offsets[s + 1])
     detail::kept_span<index_type const> order{};
