@@ -58,51 +58,54 @@ namespace nearfield::detail
 
   template <class T>
   row_filter<T>::row_filter(pair_filter<T> const& of, std::size_t n_targets, std::size_t n_sources,
-                            bool one_set, T cutoff, bool closed)
-      : n_targets_(n_targets), n_sources_(n_sources), is_closed_(closed), by_(of.by)
+                            bool one_set, cutoff_limit<T> cutoff)
+      : n_targets_(n_targets), n_sources_(n_sources)
   {
+    arrays_.by = of.by;
+    arrays_.is_closed = cutoff.is_closed;
     if (one_set && (!of.query_types.empty() || !of.query_radii.empty()))
       throw error("pair_filter: .query_types and .query_radii are for lists of two sets");
     if (!of.types.empty() || !of.query_types.empty() || !of.type_cutoffs.empty())
     {
-      types_ = of.types;
-      query_types_ = one_set ? of.types : of.query_types;
-      check_size("types", types_.size(), n_sources);
-      check_size("query_types", query_types_.size(), n_targets);
-      std::size_t const n = of.type_cutoffs.size();
-      n_types_ = static_cast<std::size_t>(std::lround(std::sqrt(double(n))));
-      if (n == 0 || n_types_ * n_types_ != n)
-        throw error("pair_filter: .type_cutoffs has " + std::to_string(n) +
+      arrays_.types = of.types;
+      arrays_.query_types = one_set ? of.types : of.query_types;
+      check_size("types", of.types.size(), n_sources);
+      check_size("query_types", arrays_.query_types.size(), n_targets);
+      std::size_t const size = of.type_cutoffs.size(),
+                        n = static_cast<std::size_t>(std::lround(std::sqrt(double(size))));
+      if (size == 0 || n * n != size)
+        throw error("pair_filter: .type_cutoffs has " + std::to_string(size) +
                     " values; give a square matrix, row by row");
-      check_below("types", types_, n_types_, "types in .type_cutoffs");
-      check_below("query_types", query_types_, n_types_, "types in .type_cutoffs");
-      for (std::size_t a = 0; a < n_types_; ++a)
-        for (std::size_t b = 0; b < n_types_; ++b)
+      check_below("types", of.types, n, "types in .type_cutoffs");
+      check_below("query_types", of.query_types, n, "types in .type_cutoffs");
+      for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b)
         {
-          T const c = of.type_cutoffs[a * n_types_ + b];
-          check_cutoff("of types " + std::to_string(a) + " and " + std::to_string(b), c, cutoff);
-          if (c != of.type_cutoffs[b * n_types_ + a])
-            throw error("pair_filter: the cutoffs of types " + std::to_string(a) + " and " +
-                        std::to_string(b) + " are " + number_text(c) + " and, the other way, " +
-                        number_text(of.type_cutoffs[b * n_types_ + a]) +
+          T const c = of.type_cutoffs[a * n + b], turned = of.type_cutoffs[b * n + a];
+          std::string const types = "of types " + std::to_string(a) + " and " + std::to_string(b);
+          check_cutoff(types, c, cutoff.most);
+          if (c != turned)
+            throw error("pair_filter: the cutoff " + types + " is " + number_text(c) +
+                        " and, the other way, " + number_text(turned) +
                         "; give a symmetric matrix");
           squares_.push_back(c > 0 ? c * c : T(-1));
         }
+      arrays_.squares = squares_;
+      arrays_.n_types = n;
     }
     if (!of.radii.empty() || !of.query_radii.empty())
     {
-      radii_ = of.radii;
-      query_radii_ = one_set ? of.radii : of.query_radii;
-      is_own_ = by_ == cutoff_by::own;
-      if (!is_own_ || one_set) check_size("radii", radii_.size(), n_sources);
-      check_size("query_radii", query_radii_.size(), n_targets);
-      T const of_points = largest(radii_, "radii"),
-              of_targets = largest(query_radii_, "query_radii");
+      arrays_.radii = of.radii;
+      arrays_.query_radii = one_set ? of.radii : of.query_radii;
+      if (of.by != cutoff_by::own || one_set) check_size("radii", of.radii.size(), n_sources);
+      check_size("query_radii", arrays_.query_radii.size(), n_targets);
+      T const of_points = largest<T>(of.radii, "radii"),
+              of_targets = largest<T>(arrays_.query_radii, "query_radii");
       check_cutoff("of two points",
-                   by_ == cutoff_by::sum      ? of_targets + of_points
-                   : by_ == cutoff_by::larger ? std::max(of_targets, of_points)
-                                              : of_targets,
-                   cutoff);
+                   of.by == cutoff_by::sum      ? of_targets + of_points
+                   : of.by == cutoff_by::larger ? std::max(of_targets, of_points)
+                                                : of_targets,
+                   cutoff.most);
     }
     if (!of.excluded_offsets.empty() || !of.excluded.empty()) exclude(of, one_set);
     if (!of.rows.empty())
@@ -110,6 +113,7 @@ namespace nearfield::detail
       check_below("rows", of.rows, n_targets, one_set ? "points" : "queries");
       wanted_.assign(n_targets, 0);
       for (index_type const i : of.rows) wanted_[i] = 1;
+      arrays_.wanted = wanted_;
     }
   }
 
@@ -123,7 +127,6 @@ namespace nearfield::detail
       throw error("pair_filter: .excluded_offsets must ascend from 0 to " +
                   std::to_string(of.excluded.size()) + ", the number of values in .excluded");
     check_below("excluded", of.excluded, n_sources_, "points");
-    // of one set each pair is needed in both rows
     excluded_offsets_.assign(n_targets_ + 1, 0);
     auto const for_each = [&](auto const& f)
     {
@@ -139,6 +142,20 @@ namespace nearfield::detail
     excluded_.resize(excluded_offsets_[n_targets_]);
     std::vector<std::uint64_t> next(excluded_offsets_.begin(), excluded_offsets_.end() - 1);
     for_each([&](std::size_t i, index_type j) { excluded_[next[i]++] = j; });
+    arrays_.excluded_offsets = excluded_offsets_;
+    arrays_.excluded = excluded_;
+  }
+
+  template <class T>
+  void row_filter<T>::check(pairs which, std::size_t n_targets, std::size_t n_sources) const
+  {
+    bool const is_own = !arrays_.query_radii.empty() && arrays_.by == cutoff_by::own;
+    if (which == pairs::half && (!wants_all() || is_own))
+      throw error("radius_search: a filter with .rows, or .radii by the cutoff of their own point, "
+                  "has no half list; ask for pairs::full");
+    if (n_targets != n_targets_ || n_sources != n_sources_)
+      throw error("radius_search: the cell list has other points than when it was filtered; make "
+                  "the filter again");
   }
 
   template <class T>
@@ -148,27 +165,27 @@ namespace nearfield::detail
     std::fill_n(keep, n, static_cast<unsigned char>(1));
     auto const within = [&](auto const& square)
     {
-      if (is_closed_)
+      if (arrays_.is_closed)
         for (index_type k = 0; k < n; ++k) keep[k] &= r2[k] <= square(j[k]);
       else
         for (index_type k = 0; k < n; ++k) keep[k] &= r2[k] < square(j[k]);
     };
-    if (!squares_.empty())
+    if (!arrays_.squares.empty())
     {
-      T const* const squares = squares_.data() + query_types_[i] * n_types_;
-      within([&](index_type of) { return squares[types_[of]]; });
+      T const* const squares = arrays_.squares.data() + arrays_.query_types[i] * arrays_.n_types;
+      within([&](index_type of) { return squares[arrays_.types[of]]; });
     }
-    if (!query_radii_.empty())
+    if (!arrays_.query_radii.empty())
     {
-      T const own = query_radii_[i];
+      T const own = arrays_.query_radii[i];
       auto const square = [](T cutoff)
       {
         return cutoff > 0 ? cutoff * cutoff : T(-1);
       };
-      if (by_ == cutoff_by::sum)
-        within([&](index_type of) { return square(own + radii_[of]); });
-      else if (by_ == cutoff_by::larger)
-        within([&](index_type of) { return square(std::max(own, radii_[of])); });
+      if (arrays_.by == cutoff_by::sum)
+        within([&](index_type of) { return square(own + arrays_.radii[of]); });
+      else if (arrays_.by == cutoff_by::larger)
+        within([&](index_type of) { return square(std::max(own, arrays_.radii[of])); });
       else
         within([&](index_type) { return square(own); });
     }

@@ -88,7 +88,7 @@ namespace nearfield::detail
         any = test_words<2>(candidates, scratch.points, item.count, ambiguous, masks);
       else
         any = test_words<1>(candidates, scratch.points, item.count, ambiguous, masks);
-      if (__any_sync(all_lanes, any))
+      if (__any_sync(all_lanes, any) || pair.rules.any)
       {
         pair_system<T, Dim> const system =
             pair.template system<batch>(batch ? in.item_system[item.number] : 0);

@@ -142,6 +142,20 @@ namespace nearfield::detail
         column = device_array<std::int32_t>(n, stream, "radius_search: images");
   }
 
+  /// From packed images in the first column to counters in all.
+  template <int Dim>
+  __global__ void unpack_images(std::array<std::int32_t*, Dim> const columns, std::uint64_t n)
+  {
+    std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
+    for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
+         p += stride)
+    {
+      auto const word = static_cast<std::uint32_t>(__ldcs(columns[0] + p));
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) __stcs(columns[a] + p, counter_of_word(word, a));
+    }
+  }
+
   /// Whether the images of all pairs fit into 10 bits an axis, and their opposites.
   template <class T, int Dim>
   bool images_fit(cells_on_gpu<T, Dim> const& cells)
@@ -181,8 +195,10 @@ namespace nearfield::detail
       }
       if (!whole_) return out;
       make_image_columns(images_, n, stream, result);
-      out.packed = result.packed_images.data();
-      for (int a = 0; a < Dim; ++a) out.counters[a] = result.images[a].data();
+      // rows go to many places: one column there, and a pass over all three in order, is faster than three
+      out.packed = images_ == image_columns::packed
+                       ? result.packed_images.data()
+                       : reinterpret_cast<std::uint32_t*>(result.images[0].data());
       out.of_shifts = cells.images().packed();
       out.item_system = cells.targets().item_system.data();
       out.systems = cells.systems_on_device().systems.data();
@@ -191,6 +207,19 @@ namespace nearfield::detail
                            ? out.of_targets
                            : words(of_sources_, cells.source_images(), cells.sources(), stream);
       return out;
+    }
+
+    /// Completes the columns when the pairs are written.
+    void finish(device_pair_geometry<T, Dim>& result, cuda_stream stream) const
+    {
+      if (!whole_ || images_ != image_columns::counters) return;
+      std::array<std::int32_t*, Dim> columns;
+      for (int a = 0; a < Dim; ++a) columns[a] = result.images[a].data();
+      std::uint64_t const n = result.images[0].size();
+      unsigned const blocks =
+          static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
+      unpack_images<Dim><<<blocks, block_threads, 0, stream>>>(columns, n);
+      check_cuda(cudaGetLastError(), "radius_search: unpack_images");
     }
 
     device_array<unsigned short> shifts;
@@ -264,9 +293,11 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_counts search(cells_on_gpu<T, Dim>& cells, count_pairs const& what)
+  device_counts search(cells_on_gpu<T, Dim>& cells, count_pairs const& what,
+                       device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
+    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half,
+                                  filter);
     device_counts result;
     if (what.per_point)
     {
@@ -280,9 +311,10 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what)
+  device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what,
+                            device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
     search_output& out = run.out();
@@ -342,14 +374,16 @@ namespace nearfield::detail
       columns.images.shift = images.shifts.data();
       pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
     }
+    images.finish(result, stream);
     if (!images.whole()) add_geometry(cells, what, columns, n_pairs, result);
     return result;
   }
 
   template <class T, int Dim>
-  device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what)
+  device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what,
+                            device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint32_t const n = cells.targets().n;
     search_output& out = run.out();
@@ -390,6 +424,7 @@ namespace nearfield::detail
     }
     masks.heads = {};
     masks.masks = {};
+    images.finish(result, stream);
     if (!what.sorted && !what.distances && !what.displacements &&
         (!has_images(what) || images.whole()))
       return result;
@@ -416,9 +451,10 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_table search(cells_on_gpu<T, Dim>& cells, to_table const& what)
+  device_table search(cells_on_gpu<T, Dim>& cells, to_table const& what,
+                      device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true);
+    device_search_run<T, Dim> run(cells, what.which, true, filter);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;
     check_table_size(what, n);
@@ -437,9 +473,10 @@ namespace nearfield::detail
   }
 
   template <class Result, class T, int Dim, class Sink>
-  Result device_search(device_cells<T, Dim>& cells, Sink const& what)
+  Result device_search(device_cells<T, Dim>& cells, Sink const& what,
+                       device_filter<T> const* filter)
   {
     // what make() made: there are no other cells
-    return search(static_cast<cells_on_gpu<T, Dim>&>(cells), what);
+    return search(static_cast<cells_on_gpu<T, Dim>&>(cells), what, filter);
   }
 }

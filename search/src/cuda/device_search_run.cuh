@@ -14,7 +14,8 @@
 namespace nearfield::detail
 {
   template <class T, int Dim>
-  pair_definition<T, Dim> definition_of(cells_on_gpu<T, Dim> const& cells)
+  pair_definition<T, Dim> definition_of(cells_on_gpu<T, Dim> const& cells,
+                                        device_filter<T> const* filter = nullptr)
   {
     pair_definition<T, Dim> pair;
     pair.targets = device_points<T, Dim>(cells.target_x());
@@ -22,6 +23,7 @@ namespace nearfield::detail
     pair.one = {cells.grid().cutoff_squared, cells.images().shifts()};
     pair.systems = cells.systems_on_device().systems.data();
     pair.cutoffs = cells.systems_on_device().cutoffs.data();
+    if (filter) pair.rules = pair_rules<T>(*filter);
     return pair;
   }
 
@@ -31,8 +33,10 @@ namespace nearfield::detail
   {
   public:
     /// `ordered`: the result depends on the order inside cells.
-    device_search_run(cells_on_gpu<T, Dim>& cells, pairs which, bool ordered)
-        : cells_(cells), stream_(cells.stream()), counters_(1, stream_, "radius_search: counters")
+    device_search_run(cells_on_gpu<T, Dim>& cells, pairs which, bool ordered,
+                      device_filter<T> const* filter = nullptr)
+        : cells_(cells), filter_(filter), stream_(cells.stream()),
+          counters_(1, stream_, "radius_search: counters")
     {
       if (which == pairs::half && !cells.one_set())
         throw error("radius_search: two sets have no half list; ask for pairs::full");
@@ -73,7 +77,7 @@ namespace nearfield::detail
       auto const kernel = in_.systems  ? &search_kernel<T, Dim, Stage, search_space::batch>
                           : in_.images ? &search_kernel<T, Dim, Stage, search_space::periodic>
                                        : &search_kernel<T, Dim, Stage, search_space::open>;
-      kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
+      kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_, filter_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
     }
@@ -94,6 +98,7 @@ namespace nearfield::detail
 
   private:
     cells_on_gpu<T, Dim>& cells_;
+    device_filter<T> const* filter_;
     cuda_stream stream_;
     device_array<search_counters> counters_;
     device_cell_view in_{};

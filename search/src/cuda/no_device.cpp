@@ -8,7 +8,7 @@
 namespace nearfield::detail
 {
   template <class Result, class T, int Dim, class Sink>
-  Result device_search(device_cells<T, Dim>&, Sink const&)
+  Result device_search(device_cells<T, Dim>&, Sink const&, device_filter<T> const*)
   {
     refuse_gpu();
   }
@@ -21,10 +21,14 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template class device_rows<T, Dim>;                                                              \
-  template device_counts device_search(device_cells<T, Dim>&, count_pairs const&);                 \
-  template device_coo<T, Dim> device_search(device_cells<T, Dim>&, to_coo const&);                 \
-  template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&);                 \
-  template device_table device_search(device_cells<T, Dim>&, to_table const&);
+  template device_counts device_search(device_cells<T, Dim>&, count_pairs const&,                  \
+                                       device_filter<T> const*);                                   \
+  template device_coo<T, Dim> device_search(device_cells<T, Dim>&, to_coo const&,                  \
+                                            device_filter<T> const*);                              \
+  template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&,                  \
+                                            device_filter<T> const*);                              \
+  template device_table device_search(device_cells<T, Dim>&, to_table const&,                      \
+                                      device_filter<T> const*);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

@@ -59,7 +59,7 @@ namespace nearfield::detail
     return any;
   }
 
-  /// The mask with ambiguous pairs decided by the definition.
+  /// The mask with ambiguous pairs decided by the definition and, if not all pairs count, with those inside too.
   template <class T, int Dim>
   __device__ __noinline__ uint32_t exact_word(pair_definition<T, Dim> const& pair,
                                               pair_system<T, Dim> system, float4 candidate,
@@ -71,7 +71,8 @@ namespace nearfield::detail
     float const square = half_square(candidate.x, candidate.y, candidate.z);
     for (int i = 0; i < n; ++i)
     {
-      if (fabsf(half_gap(points[i], candidate, square)) > ambiguous) continue;
+      float const gap = half_gap(points[i], candidate, square);
+      if (gap > ambiguous || (gap < -ambiguous && !pair.rules.any)) continue;
       mask = pair.is_in(system, indices[i], j, shift) ? mask | 1u << i : mask & ~(1u << i);
     }
     return mask;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "device_filter.cuh"
 #include "image_output.cuh"
 #include "points.cuh"
 #include "segments.cuh"
@@ -121,6 +122,7 @@ namespace nearfield::detail
     // of a batch
     device_system const* systems;
     device_system_cutoff<T> const* cutoffs;
+    pair_rules<T> rules; ///< which pairs within the cutoff count
 
     template <bool Batch>
     __device__ pair_system<T, Dim> system(uint32_t s) const
@@ -154,7 +156,8 @@ namespace nearfield::detail
     __device__ bool is_in(pair_system<T, Dim> const& of, uint32_t i, uint32_t j,
                           uint32_t shift) const
     {
-      return distance_squared(of, i, j, shift) < of.cutoff_squared;
+      T const r2 = distance_squared(of, i, j, shift);
+      return r2 < of.cutoff_squared && (!rules.any || rules.count(i, j, r2));
     }
 
   private:

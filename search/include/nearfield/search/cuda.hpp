@@ -5,6 +5,7 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 #include <nearfield/tree/cuda.hpp>
@@ -107,10 +108,64 @@ namespace nearfield
     template <class T, int Dim>
     device_table device_result(to_table const& what);
 
-    // a shared library shows it, since it shows its template arguments
+    /// filter_arrays in device memory.
+    template <class T>
+    struct device_filter
+    {
+      device_array<index_type> types, query_types;
+      device_array<T> squares, radii, query_radii;
+      device_array<std::uint64_t> excluded_offsets;
+      device_array<index_type> excluded;
+      device_array<unsigned char> wanted;
+      std::uint32_t n_types;
+      cutoff_by by;
+      bool is_closed;
+
+      device_filter(filter_arrays<T> const& of, cuda_stream stream)
+          : types(of.types, stream), query_types(of.query_types, stream),
+            squares(of.squares, stream), radii(of.radii, stream),
+            query_radii(of.query_radii, stream), excluded_offsets(of.excluded_offsets, stream),
+            excluded(of.excluded, stream), wanted(of.wanted, stream),
+            n_types(static_cast<std::uint32_t>(of.n_types)), by(of.by), is_closed(of.is_closed)
+      {}
+    };
+
+    // a shared library shows it, since it shows its template arguments; a null filter leaves out no pair
     template <class Result, class T, int Dim, class Sink>
-    NEARFIELD_API Result device_search(device_cells<T, Dim>& cells, Sink const& what);
+    NEARFIELD_API Result device_search(device_cells<T, Dim>& cells, Sink const& what,
+                                       device_filter<T> const* filter);
   }
+
+  /// A cuda_cell_list of which only some pairs count, as `filtered` of a CPU (<nearfield/search/pair_filter.hpp>); the
+  /// arrays of the filter are in host memory, and may be freed afterwards. A search tests each pair within the cutoff once
+  /// more, by what the filter says. It refers to the cells.
+  template <class T, int Dim>
+  class cuda_filtered
+  {
+  public:
+    /// Throws nearfield::error as `filtered` does, and for too little memory on the device.
+    cuda_filtered(cuda_cell_list<T, Dim>& cells, pair_filter<T> const& which)
+        : cells_(&cells),
+          filter_(which, cells.n_targets(), cells.n_sources(), cells.has_one_set(),
+                  detail::cutoff_of_filter<T>(cells.n_systems(), [&](std::size_t s) -> auto const&
+                                              { return cells.grid(s); })),
+          on_device_(filter_.arrays(), cells.stream())
+    {}
+
+    /// The cells, for a search of pairs that the filter allows.
+    [[nodiscard]] cuda_cell_list<T, Dim>& cells(pairs which) const
+    {
+      filter_.check(which, cells_->n_targets(), cells_->n_sources());
+      return *cells_;
+    }
+    /// For radius_search.
+    [[nodiscard]] detail::device_filter<T> const& on_device() const { return on_device_; }
+
+  private:
+    cuda_cell_list<T, Dim>* cells_;
+    detail::row_filter<T> filter_;
+    detail::device_filter<T> on_device_;
+  };
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
   /// device_counts, device_coo, device_csr or device_table. Deterministic. Of several systems, the list has for each
@@ -122,6 +177,18 @@ namespace nearfield
   {
     detail::check_same_stream(where.stream, cells.stream());
     using result = decltype(detail::device_result<T, Dim>(what));
-    return detail::device_search<result>(cells.on_device(), what);
+    return detail::device_search<result>(cells.on_device(), what,
+                                         static_cast<detail::device_filter<T> const*>(nullptr));
+  }
+
+  /// The same of the pairs that count. Also throws nearfield::error if the list has other points than when it was filtered,
+  /// and for half lists as a search of `filtered` does.
+  template <class T, int Dim, class Sink>
+  auto radius_search(cuda_backend where, cuda_filtered<T, Dim> const& some, Sink const& what)
+  {
+    auto& cells = some.cells(what.which);
+    detail::check_same_stream(where.stream, cells.stream());
+    using result = decltype(detail::device_result<T, Dim>(what));
+    return detail::device_search<result>(cells.on_device(), what, &some.on_device());
   }
 }

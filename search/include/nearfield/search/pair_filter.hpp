@@ -3,6 +3,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
+#include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <algorithm>
@@ -55,6 +56,42 @@ namespace nearfield
 
   namespace detail
   {
+    /// What a filter looks up; empty where it does not restrict.
+    template <class T>
+    struct filter_arrays
+    {
+      std::span<index_type const> types, query_types;
+      std::span<T const> squares; ///< of the cutoffs of types; -1 for 0
+      std::size_t n_types = 0;
+      std::span<T const> radii, query_radii;
+      cutoff_by by = cutoff_by::sum;
+      bool is_closed = false; ///< whether r2 may be a square itself
+      std::span<std::uint64_t const> excluded_offsets;
+      std::span<index_type const> excluded;  ///< of one set, each pair in both rows
+      std::span<unsigned char const> wanted; ///< by row
+    };
+
+    /// The least cutoff of systems, and whether it counts itself.
+    template <class T>
+    struct cutoff_limit
+    {
+      T most = std::numeric_limits<T>::infinity();
+      bool is_closed = false;
+    };
+    /// grid(s) is the grid of system s.
+    template <class T, class Grid>
+    cutoff_limit<T> cutoff_of_filter(std::size_t n_systems, Grid const& grid)
+    {
+      cutoff_limit<T> limit;
+      for (std::size_t s = 0; s < n_systems; ++s)
+      {
+        T const cutoff = grid(s).cutoff;
+        limit.most = std::min(limit.most, cutoff);
+        limit.is_closed |= grid(s).cutoff_squared > cutoff * cutoff;
+      }
+      return limit;
+    }
+
     /// A pair_filter as searches use it: checked, and with what is looked up in its rows.
     template <class T>
     class NEARFIELD_API row_filter
@@ -62,20 +99,21 @@ namespace nearfield
     public:
       /// Throws nearfield::error for what pair_filter does not allow.
       row_filter(pair_filter<T> const& of, std::size_t n_targets, std::size_t n_sources,
-                 bool one_set, T cutoff, bool closed);
+                 bool one_set, cutoff_limit<T> cutoff);
+
+      row_filter(row_filter&&) = default; // a copy would look up in the arrays of the other
 
       /// Whether r2 decides, beside the indices.
       [[nodiscard]] bool needs_distances() const
       {
-        return !squares_.empty() || !query_radii_.empty();
+        return !arrays_.squares.empty() || !arrays_.query_radii.empty();
       }
       /// Whether row i is searched.
-      [[nodiscard]] bool wants(index_type i) const { return wanted_.empty() || wanted_[i]; }
-      [[nodiscard]] bool wants_all() const { return wanted_.empty(); }
-      /// Whether (i, j) counts if and only if (j, i) does.
-      [[nodiscard]] bool is_symmetric() const { return wants_all() && !is_own_; }
-      [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
-      [[nodiscard]] std::size_t n_sources() const { return n_sources_; }
+      [[nodiscard]] bool wants(index_type i) const { return wants_all() || arrays_.wanted[i] != 0; }
+      [[nodiscard]] bool wants_all() const { return arrays_.wanted.empty(); }
+      [[nodiscard]] filter_arrays<T> const& arrays() const { return arrays_; }
+      /// Throws nearfield::error for a list of other points, and for a half list of pairs that count one way only.
+      void check(pairs which, std::size_t n_targets, std::size_t n_sources) const;
 
       /// keep[k] = whether the pair of i and j[k] counts, for n pairs. r2 is read if needs_distances().
       void mark(index_type i, index_type const* j, T const* r2, index_type n,
@@ -85,12 +123,9 @@ namespace nearfield
       void exclude(pair_filter<T> const& of, bool one_set);
 
       std::size_t n_targets_, n_sources_;
-      bool is_closed_, is_own_ = false;
-      std::span<index_type const> types_, query_types_;
-      std::size_t n_types_ = 0;
-      std::vector<T> squares_; // of the cutoffs of types; -1 for 0
-      std::span<T const> radii_, query_radii_;
-      cutoff_by by_;
+      filter_arrays<T> arrays_;
+      // of the arrays, those that are not the caller's
+      std::vector<T> squares_;
       std::vector<std::uint64_t> excluded_offsets_;
       std::vector<index_type> excluded_;
       std::vector<unsigned char> wanted_;
@@ -138,16 +173,10 @@ namespace nearfield
     static detail::row_filter<value_type> of(detail::cell_view<value_type, Dim> const& cells,
                                              pair_filter<value_type> const& which)
     {
-      bool closed = false;
-      value_type least = std::numeric_limits<value_type>::infinity();
-      for (auto const& system : cells.systems)
-      {
-        value_type const cutoff = system.grid.cutoff;
-        closed |= system.grid.cutoff_squared > cutoff * cutoff;
-        least = std::min(least, cutoff);
-      }
-      return {which, cells.target_order.size(), cells.source_order.size(), cells.one_set, least,
-              closed};
+      return {which, cells.target_order.size(), cells.source_order.size(), cells.one_set,
+              detail::cutoff_of_filter<value_type>(cells.systems.size(),
+                                                   [&](std::size_t s) -> auto const&
+                                                   { return cells.systems[s].grid; })};
     }
 
     Cells const* cells_;

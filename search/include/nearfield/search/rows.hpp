@@ -91,14 +91,8 @@ namespace nearfield::detail
   {
     if (which == pairs::half && !cells.one_set)
       throw error("radius_search: two sets have no half list; ask for pairs::full");
-    if (!cells.filter) return;
-    if (which == pairs::half && !cells.filter->is_symmetric())
-      throw error("radius_search: a filter with .rows, or .radii by the cutoff of their own point, "
-                  "has no half list; ask for pairs::full");
-    if (cells.filter->n_targets() != cells.target_order.size() ||
-        cells.filter->n_sources() != cells.source_order.size())
-      throw error("radius_search: the cell list has other points than when it was filtered; make "
-                  "the filter again");
+    if (cells.filter)
+      cells.filter->check(which, cells.target_order.size(), cells.source_order.size());
   }
 
   inline isa isa_of(scalar_backend)
