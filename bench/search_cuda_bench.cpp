@@ -168,19 +168,22 @@ namespace
                      ? nf::cuda_cell_list<T, Dim>(nf::cuda, points.view(), in.systems)
                      : nf::cuda_cell_list<T, Dim>(nf::cuda, points.view(), in.cutoff, in.options);
     auto result = nf::radius_search(nf::cuda, cells, what);
+    auto const build_and_search = [&]
+    {
+      if (kind.two_sets)
+        cells.rebuild(queries.view(), points.view());
+      else
+        cells.rebuild(points.view());
+      result = nf::radius_search(nf::cuda, cells, what);
+    };
     for (auto _ : state)
     {
       result = {};
-      state.SetIterationTime(bench::seconds_on_gpu(
-          [&]
-          {
-            if (kind.two_sets)
-              cells.rebuild(queries.view(), points.view());
-            else
-              cells.rebuild(points.view());
-            result = nf::radius_search(nf::cuda, cells, what);
-          }));
+      state.SetIterationTime(bench::seconds_on_gpu(build_and_search));
     }
+    if (kind.has_systems)
+      for (auto const& [stage, seconds] : bench::stages_of_search(build_and_search))
+        state.counters[stage + " ms"] = 1e3 * seconds;
     bench::report_bound(state, bench::search_bound<T>(bench::gpu(), Dim, in.points.size(),
                                                       bench::result_bytes(result)));
     bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind),
