@@ -69,7 +69,7 @@ namespace nearfield::detail
           complain_of_coordinate(point(s, n_sets, sets[s], ~found[s].bad));
       for (int s = 0; s < 2; ++s)
       {
-        moved[s] = !are_inside(frame, where(found, frame, s).along, sets[s].size());
+        moved[s] = wanted[s] && !are_inside(frame, where(found, frame, s).along);
         if (!moved[s]) continue;
         try
         {
