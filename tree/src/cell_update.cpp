@@ -82,7 +82,6 @@ namespace nearfield::detail
     double const most_squared =
         most_move_squared(data_.tables.systems[s].grid, frame, reach_beyond_);
     if (!(most_squared >= 0)) return false;
-    bool const is_periodic = frame.periodic != std::array<bool, Dim>();
     auto const points = points_[set];
     auto const& counters = data_.tables.counters[set];
     index_type const* const order = data_.sorted[set].order.data();
@@ -91,56 +90,45 @@ namespace nearfield::detail
     {
       index_type const i = order[p];
       auto const x = point_at(points, i);
-      std::array<T, Dim> at = x;
+      image_counters<Dim> image{};
+      if (!counters.empty()) image = counters[i];
+      std::array<T, Dim> at;
       std::array<double, Dim> move;
-      if (is_periodic)
+      auto const is_near = [&]
       {
-        image_counters<Dim> image{};
-        if (!counters.empty()) image = counters[i];
-        auto const moves_from = [&](image_counters<Dim> const& w)
+        at = x;
+        if (image != image_counters<Dim>())
         {
-          if (w != image_counters<Dim>())
-          {
-            auto const shift = frame.shift(w);
-            for (int a = 0; a < Dim; ++a) at[a] = static_cast<T>(double(x[a]) - shift[a]);
-          }
-          else
-            at = x;
-          for (int a = 0; a < Dim; ++a) move[a] = double(at[a]) - double(built[a][p]);
-        };
-        moves_from(image);
+          auto const shift = frame.shift(image);
+          for (int a = 0; a < Dim; ++a) at[a] = static_cast<T>(double(x[a]) - shift[a]);
+        }
+        for (int a = 0; a < Dim; ++a) move[a] = double(at[a]) - double(built[a][p]);
+        return square(move) <= most_squared;
+      };
+      if (!is_near())
+      {
+        // wrapped by vectors, or too far
         std::array<double, Dim> cells{};
-        bool wraps = false;
         for (int a = 0; a < Dim; ++a)
           if (frame.periodic[a])
           {
             double along = 0;
             for (int b = 0; b < Dim; ++b) along += move[b] * frame.normals[a][b];
             cells[a] = std::floor(along / frame.thickness[a] + 0.5);
-            wraps |= cells[a] != 0; // NaN too
           }
-        if (wraps)
+        auto const turns = frame.image_of(cells);
+        for (int a = 0; a < Dim; ++a)
         {
-          auto const turns = frame.image_of(cells);
-          for (int a = 0; a < Dim; ++a)
-          {
-            double const sum = image[a] + turns[a];
-            if (!(std::abs(sum) <= frame.max_image)) return false;
-            image[a] = static_cast<std::int32_t>(sum);
-          }
-          moves_from(image);
-          if (to) to->wraps = true;
+          double const sum = image[a] + turns[a];
+          if (!(std::abs(sum) <= frame.max_image)) return false;
+          image[a] = static_cast<std::int32_t>(sum);
         }
-        if (to) to->counters[set][i] = image;
+        if (!is_near()) return false;
+        if (to) to->wraps = true;
       }
-      else
-      {
-        for (int a = 0; a < Dim; ++a) move[a] = double(x[a]) - double(built[a][p]);
-        if (to && to->counters[set]) to->counters[set][i] = {};
-      }
-      if (!(square(move) <= most_squared)) return false;
-      if (to)
-        for (int a = 0; a < Dim; ++a) to->x[set][a][p] = at[a] + T(0); // 0 for -0
+      if (!to) continue;
+      for (int a = 0; a < Dim; ++a) to->x[set][a][p] = at[a] + T(0); // 0 for -0
+      if (to->counters[set]) to->counters[set][i] = image;
     }
     return true;
   }
