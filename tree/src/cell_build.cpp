@@ -458,7 +458,11 @@ namespace nearfield::detail
         }
         clear(data_.lists);
         join(on_, pieces, "cell_list", "fewer cells_per_cutoff", data_.lists, &kept);
-        for (std::size_t k = 0; k < n_sets_; ++k) renew(data_.offsets[k], first_box.back() + 1);
+        for (std::size_t k = 0; k < n_sets_; ++k)
+        {
+          renew(data_.offsets[k], first_box.back() + 1);
+          data_.offsets[k].back() = static_cast<index_type>(points_[k].size());
+        }
         on_.run(static_cast<int>(n_parts),
                 [&](int at)
                 {
@@ -466,7 +470,9 @@ namespace nearfield::detail
                   cell_part& part = data_.parts[p];
                   part.lists = std::move(kept[p]);
                   for (std::size_t k = 0; k < n_sets_; ++k)
-                    std::ranges::copy(part.offsets[k], data_.offsets[k].data() + first_box[p]);
+                    // the last one is the first of the next part
+                    std::copy(part.offsets[k].begin(), part.offsets[k].end() - 1,
+                              data_.offsets[k].data() + first_box[p]);
                   for (std::size_t s = first_[p]; s < first_[p + 1]; ++s)
                   {
                     data_.tables.systems[s].first_box += static_cast<index_type>(first_box[p]);
