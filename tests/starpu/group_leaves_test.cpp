@@ -1,14 +1,17 @@
+#include "complains_of.hpp"
 #include "points.hpp"
 #include "temporaries.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace
