@@ -88,6 +88,7 @@ namespace nearfield::detail
             throw error("pair_filter: the cutoff " + types + " is " + number_text(c) +
                         " and, the other way, " + number_text(turned) +
                         "; give a symmetric matrix");
+          largest_cutoff_ = std::max(largest_cutoff_, c);
           squares_.push_back(c > 0 ? c * c : T(-1));
         }
       arrays_.squares = squares_;
@@ -101,11 +102,11 @@ namespace nearfield::detail
       check_size("query_radii", arrays_.query_radii.size(), n_targets);
       T const of_points = largest<T>(of.radii, "radii"),
               of_targets = largest<T>(arrays_.query_radii, "query_radii");
-      check_cutoff("of two points",
-                   of.by == cutoff_by::sum      ? of_targets + of_points
-                   : of.by == cutoff_by::larger ? std::max(of_targets, of_points)
-                                                : of_targets,
-                   cutoff.most);
+      T const of_pair = of.by == cutoff_by::sum      ? of_targets + of_points
+                        : of.by == cutoff_by::larger ? std::max(of_targets, of_points)
+                                                     : of_targets;
+      check_cutoff("of two points", of_pair, cutoff.most);
+      largest_cutoff_ = std::max(largest_cutoff_, of_pair);
     }
     if (!of.excluded_offsets.empty() || !of.excluded.empty()) exclude(of, one_set);
     if (!of.rows.empty())
@@ -147,7 +148,8 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void row_filter<T>::check(pairs which, std::size_t n_targets, std::size_t n_sources) const
+  void row_filter<T>::check(pairs which, std::size_t n_targets, std::size_t n_sources,
+                            T cutoff) const
   {
     bool const is_own = !arrays_.query_radii.empty() && arrays_.by == cutoff_by::own;
     if (which == pairs::half && (!wants_all() || is_own))
@@ -156,6 +158,7 @@ namespace nearfield::detail
     if (n_targets != n_targets_ || n_sources != n_sources_)
       throw error("radius_search: the cell list has other points than when it was filtered; make "
                   "the filter again");
+    check_cutoff("of some pairs", largest_cutoff_, cutoff);
   }
 
   template <class T>

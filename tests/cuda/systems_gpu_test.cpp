@@ -174,6 +174,8 @@ namespace nearfield::test
     cuda_cell_list<T, dim> list(cuda, none.view(),
                                 systems<dim>{.offsets = offsets, .cutoffs = cutoff});
     EXPECT_EQ(list.n_systems(), 0u);
+    list.rebuild(none.view(), systems<dim>{.offsets = offsets}); // nor any cutoff
+    EXPECT_EQ(list.n_systems(), 0u);
     offsets = {0, 0, 0};
     list.rebuild(none.view(), systems<dim>{.offsets = offsets, .cutoffs = cutoff});
     EXPECT_EQ(list.n_systems(), 2u);

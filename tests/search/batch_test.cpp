@@ -321,6 +321,15 @@ namespace nearfield::test
                        {.offsets = offsets, .query_offsets = early, .cutoffs = cutoffs});
         },
         complains_of("the queries have 1 systems", "2"));
+    EXPECT_THAT([&] { list.rebuild(x.view(), x.view()); },
+                complains_of("of one set", ".query_offsets"));
+    EXPECT_THAT([&] { list.update(x.view(), x.view()); }, complains_of("of one set"));
+    EXPECT_THAT([&] { list.update(x.view(), {std::span<cell<2> const>(cells)}); },
+                complains_of("found 3 boxes for 2 systems"));
+    cell_list<double, 2> two(x.view(), x.view(),
+                             {.offsets = offsets, .query_offsets = offsets, .cutoffs = cutoffs});
+    EXPECT_THAT([&] { two.rebuild(x.view()); }, complains_of("of queries and points"));
+    EXPECT_EQ(radius_search(simd, two, to_csr{}).size(), 4u) << "unchanged";
     cell_list_options<double, 2> const boxed{.period = {9, 9}};
     EXPECT_THAT(
         ([&] { cell_list<double, 2>(x.view(), {.offsets = offsets, .cutoffs = cutoffs}, boxed); }),

@@ -209,6 +209,11 @@ namespace nearfield::test
     EXPECT_THAT(refused({.rows = far}), complains_of("value 0 of .rows"));
     EXPECT_THAT(refused({.query_types = two}), complains_of("two sets"));
 
+    filtered const typed(cells, {.types = zero, .type_cutoffs = one});
+    cells.rebuild(x.view(), 0.5);
+    EXPECT_THAT([&] { static_cast<void>(radius_search(simd, typed, to_csr{})); },
+                complains_of("exceeds that of the cell list, 0.5"));
+    cells.rebuild(x.view(), 2);
     filtered const some(cells, {.rows = two});
     x.push_back(std::array{3., 0.});
     cells.rebuild(x.view());

@@ -119,6 +119,11 @@ namespace nearfield::detail
       void check_batch() const
       {
         check_no_box("cell_list", options_);
+        if ((n_sets_ == 2) == given_.offsets[1].empty())
+          throw error(n_sets_ == 2 ? "cell_list: the systems are of one set, and queries are "
+                                     "given; give systems with .query_offsets"
+                                   : "cell_list: the systems are of queries and points, and one "
+                                     "set is given; give systems without .query_offsets");
         for (std::size_t k = 0; k < n_sets_; ++k)
           check_last("cell_list", name_of(k), given_.offsets[k], points_[k].size());
       }

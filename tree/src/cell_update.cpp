@@ -2,6 +2,7 @@
 
 #include "instantiate.hpp"
 #include "skin.hpp"
+#include "systems.hpp"
 
 #include <nearfield/core/parallel.hpp>
 
@@ -31,6 +32,7 @@ namespace nearfield::detail
         n_sets_(one_set ? 1 : 2), cells_(cells.empty() ? std::span(data.given.cells) : cells)
   {
     auto const& systems = data.tables.systems;
+    check_boxes("cell_list", cells.size(), systems.size());
     fits_ = options.skin > 0 && data.one_set == one_set &&
             (cells_.size() == 1 || cells_.size() == systems.size());
     for (std::size_t k = 0; k < n_sets_; ++k)
@@ -151,15 +153,23 @@ namespace nearfield::detail
     }
     if (!move_points(&to)) return false;
 
+    // what may run out of memory, before the first change
+    bool const has_new_cells = cells_.data() != data.given.cells.data();
+    std::vector<cell<Dim>> cells;
+    if (has_new_cells) cells.assign(cells_.begin(), cells_.end());
+    std::array<bool, 2> has_images{};
     for (std::size_t k = 0; k < n_sets_; ++k)
     {
-      bool const has_images = !data.tables.counters[k].empty() || to.wraps;
-      data.moves[k].resize(has_images ? points_[k].size() : 0);
+      has_images[k] = !data.tables.counters[k].empty() || to.wraps;
+      data.moves[k].reserve(has_images[k] ? points_[k].size() : 0);
+    }
+    for (std::size_t k = 0; k < n_sets_; ++k)
+    {
+      data.moves[k].resize(has_images[k] ? points_[k].size() : 0);
       std::swap(data.sorted[k].x, data.moved[k]);
       data.sorted[k].pad();
-      if (has_images) std::swap(data.tables.counters[k], data.spare.counters[k]);
+      if (has_images[k]) std::swap(data.tables.counters[k], data.spare.counters[k]);
     }
-    bool const has_new_cells = cells_.data() != data.given.cells.data();
     for (std::size_t s = 0; s < systems.size(); ++s)
     {
       auto const frame = frame_of(s);
@@ -177,7 +187,7 @@ namespace nearfield::detail
         std::ranges::copy(frame.shift(systems[s].images[m]),
                           data.tables.shifts[static_cast<std::size_t>(first) + m].begin());
     }
-    if (has_new_cells) data.given.cells.assign(cells_.begin(), cells_.end());
+    if (has_new_cells) data.given.cells.swap(cells);
     data.is_updated = true;
     return true;
   }

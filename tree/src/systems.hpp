@@ -85,6 +85,14 @@ namespace nearfield::detail
     check_number(given.cells.size(), true, "cells");
   }
 
+  /// Throws nearfield::error for boxes of moved points that do not match the systems.
+  inline void check_boxes(std::string const& function, std::size_t n_boxes, std::size_t n_systems)
+  {
+    if (n_boxes > 1 && n_boxes != n_systems)
+      throw error(function + ": found " + std::to_string(n_boxes) + " boxes for " +
+                  std::to_string(n_systems) + " systems; give one for each, or one for all");
+  }
+
   /// Throws nearfield::error for options that systems cannot have.
   template <class T, int Dim>
   void check_no_box(std::string const& function, cell_list_options<T, Dim> const& options)

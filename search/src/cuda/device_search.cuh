@@ -19,12 +19,13 @@
 
 namespace nearfield::detail
 {
-  /// Words of masks per point. Uniform points with 110 neighbours take 9.7 (half) and 18.3 (full); a
-  /// Plummer sphere, where many items have few points, takes 11.7 and 21.6. Items for which there is no
-  /// room are searched twice.
-  inline std::uint64_t mask_words_per_point(pairs which)
+  /// Words of masks for n points. Uniform points with 110 neighbours take 9.7 a point (half) and 18.3 (full); a
+  /// Plummer sphere, where many items have few points, takes 11.7 and 21.6; small boxes, whose items meet many images,
+  /// take more. Items for which there is no room are searched twice.
+  inline std::uint64_t mask_words(pairs which, std::uint64_t n)
   {
-    return which == pairs::half ? 12 : 22;
+    constexpr std::uint64_t little = 1 << 23; // 32 MiB
+    return std::max((which == pairs::half ? 12 : 22) * n, std::min(44 * n, little));
   }
 
   /// Memory for the masks of one search.
@@ -36,7 +37,7 @@ namespace nearfield::detail
     mask_arrays(search_output& out, pairs which, std::uint32_t n, std::uint32_t n_items,
                 cuda_stream stream)
         : heads(n_items, stream, "radius_search: masks"),
-          masks(mask_words_per_point(which) * n, stream, "radius_search: masks"),
+          masks(mask_words(which, n), stream, "radius_search: masks"),
           unmasked(n_items, stream, "radius_search: masks")
     {
       out.mask_capacity = masks.size();

@@ -54,6 +54,7 @@ namespace nearfield::detail
       in_.item_begin = item_begin;
       if (in_.item_cell) in_.item_cell += first;
       if (in_.item_wide_cell) in_.item_wide_cell += first;
+      if (in_.item_system) in_.item_system += first;
       in_.n_items = n;
     }
 

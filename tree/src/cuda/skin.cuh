@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../systems.hpp"
 #include "build_cells.cuh"
 #include "cells.cuh"
 #include "launch.cuh"
@@ -171,9 +172,7 @@ namespace nearfield::detail
                                         bool one_set, std::span<cell<Dim> const> cells) const
   {
     std::size_t const n = systems_.any() ? systems_.size() : 1;
-    if (cells.size() > 1 && cells.size() != n)
-      throw error("cuda_cell_list: found " + std::to_string(cells.size()) + " boxes for " +
-                  std::to_string(n) + " systems; give one for each, or one for all");
+    check_boxes("cuda_cell_list", cells.size(), n);
     bool can = grid_of_.options().skin > 0 && one_set == one_set_ &&
                targets.size() == target_x_.size() && sources.size() == source_x_.size();
     if (systems_.any())

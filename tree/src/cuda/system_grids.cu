@@ -150,6 +150,7 @@ namespace nearfield::detail
         wide_cells = 0;
       }
       __syncthreads();
+      double my_most = 0, my_cells = 0;
       for (std::uint32_t s = threadIdx.x; s < n; s += place_threads)
       {
         system_verdict const verdict = verdicts[s];
@@ -159,9 +160,13 @@ namespace nearfield::detail
           atomicMin(&group, systems[s].geometry.group);
         if (verdict.is_outside) is_outside = 1;
         if (verdict.any_far) any_far = 1;
-        atomicMax(&most,
-                  static_cast<unsigned long long>(__double_as_longlong(verdict.most_counter)));
+        my_most = fmax(my_most, verdict.most_counter);
       }
+      // of a warp first: many atomics of 64 bits on one place take long
+      for (int lanes = 16; lanes > 0; lanes /= 2)
+        my_most = fmax(my_most, __shfl_xor_sync(~0u, my_most, lanes));
+      if (threadIdx.x % 32 == 0)
+        atomicMax(&most, static_cast<unsigned long long>(__double_as_longlong(my_most)));
       __syncthreads();
       std::uint32_t const of_all = group == ~0u ? 1 : group;
       unsigned long long cells = 0, images = 0;
@@ -175,7 +180,7 @@ namespace nearfield::detail
           g.set_group(of_all);
           own_cells = g.total_cells();
           own_images = g.n_images;
-          atomicAdd(&wide_cells, static_cast<double>(own_cells));
+          my_cells += static_cast<double>(own_cells);
         }
         unsigned long long cells_before, images_before, sum;
         scan(scratch).ExclusiveSum(own_cells, cells_before, sum);
@@ -190,6 +195,8 @@ namespace nearfield::detail
         systems[s].first_cell = cells_before;
         systems[s].first_image = static_cast<std::uint32_t>(images_before);
       }
+      for (int lanes = 16; lanes > 0; lanes /= 2) my_cells += __shfl_xor_sync(~0u, my_cells, lanes);
+      if (threadIdx.x % 32 == 0) atomicAdd(&wide_cells, my_cells);
       __syncthreads();
       if (threadIdx.x != 0) return;
       auto* const to = static_cast<system_mail volatile*>(mail);
@@ -310,7 +317,8 @@ namespace nearfield::detail
       std::size_t const n = sources.size() - 1;
       std::vector<system_start<T>> starts(n + 1);
       for (std::size_t s = 0; s <= n; ++s)
-        starts[s] = {static_cast<T>(given.cutoffs[given.cutoffs.size() == 1 || s == n ? 0 : s]),
+        starts[s] = {s == n ? T(0)
+                            : static_cast<T>(given.cutoffs[given.cutoffs.size() == 1 ? 0 : s]),
                      targets[s], sources[s]};
       parts->starts = on_device(starts, stream, "cuda_cell_list: systems");
       for (int set = 0; set < 2; ++set)

@@ -146,22 +146,26 @@ namespace nearfield
     /// Throws nearfield::error as `filtered` does, and for too little memory on the device.
     cuda_filtered(cuda_cell_list<T, Dim>& cells, pair_filter<T> const& which)
         : cells_(&cells),
-          filter_(which, cells.n_targets(), cells.n_sources(), cells.has_one_set(),
-                  detail::cutoff_of_filter<T>(cells.n_systems(), [&](std::size_t s) -> auto const&
-                                              { return cells.grid(s); })),
+          filter_(which, cells.n_targets(), cells.n_sources(), cells.has_one_set(), limit(cells)),
           on_device_(filter_.arrays(), cells.stream())
     {}
 
     /// The cells, for a search of pairs that the filter allows.
     [[nodiscard]] cuda_cell_list<T, Dim>& cells(pairs which) const
     {
-      filter_.check(which, cells_->n_targets(), cells_->n_sources());
+      filter_.check(which, cells_->n_targets(), cells_->n_sources(), limit(*cells_).most);
       return *cells_;
     }
     /// For radius_search.
     [[nodiscard]] detail::device_filter<T> const& on_device() const { return on_device_; }
 
   private:
+    static detail::cutoff_limit<T> limit(cuda_cell_list<T, Dim> const& cells)
+    {
+      return detail::limit_of<T>(cells.n_systems(),
+                                 [&](std::size_t s) -> auto const& { return cells.grid(s); });
+    }
+
     cuda_cell_list<T, Dim>* cells_;
     detail::row_filter<T> filter_;
     detail::device_filter<T> on_device_;

@@ -80,7 +80,7 @@ namespace nearfield
     };
     /// grid(s) is the grid of system s.
     template <class T, class Grid>
-    cutoff_limit<T> cutoff_of_filter(std::size_t n_systems, Grid const& grid)
+    cutoff_limit<T> limit_of(std::size_t n_systems, Grid const& grid)
     {
       cutoff_limit<T> limit;
       for (std::size_t s = 0; s < n_systems; ++s)
@@ -90,6 +90,13 @@ namespace nearfield
         limit.is_closed |= grid(s).cutoff_squared > cutoff * cutoff;
       }
       return limit;
+    }
+
+    template <class T, int Dim>
+    cutoff_limit<T> limit_of_view(cell_view<T, Dim> const& cells)
+    {
+      return limit_of<T>(cells.systems.size(),
+                         [&](std::size_t s) -> auto const& { return cells.systems[s].grid; });
     }
 
     /// A pair_filter as searches use it: checked, and with what is looked up in its rows.
@@ -113,7 +120,8 @@ namespace nearfield
       [[nodiscard]] bool wants_all() const { return arrays_.wanted.empty(); }
       [[nodiscard]] filter_arrays<T> const& arrays() const { return arrays_; }
       /// Throws nearfield::error for a list of other points, and for a half list of pairs that count one way only.
-      void check(pairs which, std::size_t n_targets, std::size_t n_sources) const;
+      /// Also for a cutoff of the list below those of the filter.
+      void check(pairs which, std::size_t n_targets, std::size_t n_sources, T cutoff) const;
 
       /// keep[k] = whether the pair of i and j[k] counts, for n pairs. r2 is read if needs_distances().
       void mark(index_type i, index_type const* j, T const* r2, index_type n,
@@ -123,6 +131,7 @@ namespace nearfield
       void exclude(pair_filter<T> const& of, bool one_set);
 
       std::size_t n_targets_, n_sources_;
+      T largest_cutoff_ = 0;
       filter_arrays<T> arrays_;
       // of the arrays, those that are not the caller's
       std::vector<T> squares_;
@@ -174,9 +183,7 @@ namespace nearfield
                                              pair_filter<value_type> const& which)
     {
       return {which, cells.target_order.size(), cells.source_order.size(), cells.one_set,
-              detail::cutoff_of_filter<value_type>(cells.systems.size(),
-                                                   [&](std::size_t s) -> auto const&
-                                                   { return cells.systems[s].grid; })};
+              detail::limit_of_view(cells)};
     }
 
     Cells const* cells_;

@@ -92,7 +92,8 @@ namespace nearfield::detail
     if (which == pairs::half && !cells.one_set)
       throw error("radius_search: two sets have no half list; ask for pairs::full");
     if (cells.filter)
-      cells.filter->check(which, cells.target_order.size(), cells.source_order.size());
+      cells.filter->check(which, cells.target_order.size(), cells.source_order.size(),
+                          limit_of_view(cells).most);
   }
 
   inline isa isa_of(scalar_backend)
