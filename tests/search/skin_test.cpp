@@ -279,7 +279,10 @@ namespace nearfield::test
     EXPECT_EQ(listed_pairs(simd, cells, pairs::full), kept);
     EXPECT_FALSE(cells.update(x.view()));
     EXPECT_EQ(listed_pairs(simd, cells, pairs::full), kept);
-    for (double const skin : {-1., nan, std::numeric_limits<double>::infinity()})
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_TRUE((cell_list<double, 3>(points_at<3>({{1, 1, 1}}).view(), 1.5, {.skin = 1e200})
+                     .needs_rebuild(points_at<3>({{infinity, 1, 1}}).view())));
+    for (double const skin : {-1., nan, infinity})
       EXPECT_THAT(([&] { cell_list<double, 3>(x.view(), 1.5, {.skin = skin}); }),
                   complains_of("the skin is"));
   }

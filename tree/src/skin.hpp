@@ -46,6 +46,7 @@ namespace nearfield::detail
       change = std::max(change, square);
     }
     double const left = (skin - std::sqrt(change)) / 2;
-    return left >= 0 ? left * left : -1;
+    // finite, so that a point at infinity has moved too far
+    return left >= 0 ? std::fmin(left * left, std::numeric_limits<double>::max()) : -1;
   }
 }

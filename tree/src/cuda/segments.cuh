@@ -121,6 +121,7 @@ namespace nearfield::detail
       // items before this one have met it; an image of its first point is still to be met
       if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
       pending_ = __ballot_sync(all_lanes, mine.begin < mine.end);
+      __syncwarp(); // others have read those before
       segments_[lane] = mine;
       __syncwarp();
       return true;
@@ -132,6 +133,7 @@ namespace nearfield::detail
     /// Keeps the first segment from `begin` on.
     __device__ void keep_from(uint32_t begin, int lane)
     {
+      __syncwarp(); // others have read it
       if (lane == 0) segments_[__ffs(pending_) - 1].begin = begin;
     }
 

@@ -16,7 +16,7 @@ namespace nearfield
   /// The order of the pairs of a list.
   enum class pair_order
   {
-    cells, ///< by the position of i, then by the position of j: that of to_coo
+    cells, ///< by the position of i, then by the position of j: that of to_coo; threads count first
     rows,  ///< by i, then by the position of j: that of to_csr; takes a count first
     sorted ///< by i, then by j; takes a count first; full lists only
   };
@@ -86,7 +86,7 @@ namespace nearfield
 
   namespace detail
   {
-    /// The size of the columns that are given. Throws nearfield::error if they differ, are null, or none is given.
+    /// The size of the columns that are given; 0 for none. Throws nearfield::error if they differ or are null.
     template <class T, int Dim>
     NEARFIELD_API std::uint64_t checked_size(to_arrays<T, Dim> const& what);
 

@@ -50,7 +50,7 @@ namespace nearfield
     detail::kept_span<std::uint64_t const> excluded_offsets = {};
     detail::kept_span<index_type const> excluded = {}; ///< indices of points
 
-    /// The points, or queries, whose rows are searched: those of others are empty. Full lists only.
+    /// The points, or queries, whose rows are searched: those of others are empty. None: all. Full lists only.
     detail::kept_span<index_type const> rows = {};
   };
 
