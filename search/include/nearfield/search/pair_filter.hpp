@@ -28,9 +28,9 @@ namespace nearfield
     own     ///< a_i; full lists only, since (j, i) may count where (i, j) does not
   };
 
-  /// Which pairs count, beside the cutoff of the cell list, or the least of its systems, which no other cutoff may exceed. What is not given does not
-  /// restrict. Values of points are in the order of the arrays that were given, in the precision of the points, and those
-  /// of a set of points: with two sets, queries have theirs. It refers to what it is made from.
+  /// Which pairs count, beside the cutoff of the cell list, or the least of its systems, which no other cutoff may exceed.
+  /// What is not given does not restrict. Values of points are in the order of the arrays that were given, in the precision
+  /// of the points, and those of a set of points: with two sets, queries have theirs. It refers to what it is made from.
   template <class T>
   struct pair_filter
   {
