@@ -34,13 +34,13 @@ namespace nearfield::test
     TYPED_TEST_SUITE(batch, search_kinds);
 
     /// One pair with all that a list has; bits, so that -0 is not 0.
-    using entry = std::vector<std::uint64_t>;
+    using pair_bits = std::vector<std::uint64_t>;
 
     template <class T, int Dim>
-    entry entry_at(detail::pair_geometry<T, Dim> const& of, std::size_t at, index_type i,
-                   index_type j)
+    pair_bits pair_bits_at(detail::pair_geometry<T, Dim> const& of, std::size_t at, index_type i,
+                           index_type j)
     {
-      entry found{i, j};
+      pair_bits found{i, j};
       auto const add = [&](T value)
       {
         found.push_back(std::bit_cast<std::uint64_t>(double(value)));
@@ -63,14 +63,14 @@ namespace nearfield::test
       [[nodiscard]] batch_points<T, Dim> const& y() const { return of.one_set ? of.x : of.y; }
 
       /// The pairs of each system, in the order of the list.
-      [[nodiscard]] std::vector<std::vector<entry>> by_system(coo<T, Dim> const& list) const
+      [[nodiscard]] std::vector<std::vector<pair_bits>> by_system(coo<T, Dim> const& list) const
       {
-        std::vector<std::vector<entry>> found(n);
+        std::vector<std::vector<pair_bits>> found(n);
         for (std::size_t p = 0; p < list.size(); ++p)
         {
           std::int64_t const s = of.x.column[list.i[p]];
           EXPECT_EQ(y().column[list.j[p]], s);
-          found[std::size_t(s)].push_back(entry_at(list, p, list.i[p], list.j[p]));
+          found[std::size_t(s)].push_back(pair_bits_at(list, p, list.i[p], list.j[p]));
         }
         return found;
       }
@@ -84,9 +84,10 @@ namespace nearfield::test
         for (std::size_t s = 0; s < n; ++s)
         {
           auto const one = radius_search(scalar, of.list_of(s), what);
-          std::vector<entry> expected;
+          std::vector<pair_bits> expected;
           for (std::size_t p = 0; p < one.size(); ++p)
-            expected.push_back(entry_at(one, p, of.x.index(s, one.i[p]), y().index(s, one.j[p])));
+            expected.push_back(
+                pair_bits_at(one, p, of.x.index(s, one.i[p]), y().index(s, one.j[p])));
           EXPECT_EQ(found[s], expected) << "system " << s;
           offsets.push_back(offsets.back() + one.size());
         }
@@ -110,8 +111,8 @@ namespace nearfield::test
             for (std::size_t k = 0; k < one.row(i).size(); ++k)
             {
               std::size_t const at = list.offsets[row] + k, at_one = one.offsets[i] + k;
-              EXPECT_EQ(entry_at(list, at, 0, list.columns[at]),
-                        entry_at(one, at_one, 0, y().index(s, one.columns[at_one])));
+              EXPECT_EQ(pair_bits_at(list, at, 0, list.columns[at]),
+                        pair_bits_at(one, at_one, 0, y().index(s, one.columns[at_one])));
             }
           }
         }

@@ -82,6 +82,15 @@ namespace nearfield::test
     return image;
   }
 
+  /// A list with r2, the displacements and S.
+  template <class What>
+  What with_all_columns(What what)
+  {
+    what.distances = what.displacements = true;
+    what.images = image_columns::counters;
+    return what;
+  }
+
   template <int Dim>
   using image_pair_list = std::vector<image_pair<Dim>>;
 

@@ -76,14 +76,6 @@ namespace nearfield::test
       }
     };
 
-    template <class What>
-    What with_all_columns(What what)
-    {
-      what.distances = what.displacements = true;
-      what.images = image_columns::counters;
-      return what;
-    }
-
     template <class T, int Dim, class I>
     void check_arrays(std::uint64_t seed)
     {

@@ -46,14 +46,6 @@ namespace nearfield::test
       return found;
     }
 
-    template <class What>
-    What with_all_columns(What what)
-    {
-      what.distances = what.displacements = true;
-      what.images = image_columns::counters;
-      return what;
-    }
-
     template <class T, int Dim>
     void check_filter(std::uint64_t seed)
     {
