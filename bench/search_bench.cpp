@@ -185,7 +185,8 @@ namespace
   {
     bench::kind_input<T, Dim> const in(kind, 100'000);
     auto cells = kind.two_sets ? nf::cell_list<T, Dim>(in.queries, in.points, in.cutoff, in.options)
-                               : nf::cell_list<T, Dim>(in.points, in.cutoff, in.options);
+                 : kind.has_systems ? nf::cell_list<T, Dim>(in.points, in.systems)
+                                    : nf::cell_list<T, Dim>(in.points, in.cutoff, in.options);
     auto result = nf::radius_search(nf::simd, cells, what);
     for (auto _ : state)
     {
