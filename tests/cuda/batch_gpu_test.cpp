@@ -23,17 +23,10 @@ namespace nearfield::test
 {
   namespace
   {
-    template <class T, int Dim>
-    struct kind
-    {
-      using real = T;
-      static constexpr int dim = Dim;
-    };
     template <class Kind>
     class batch_gpu : public testing::Test
     {};
-    using kinds = testing::Types<kind<double, 3>, kind<float, 3>, kind<double, 2>, kind<float, 2>>;
-    TYPED_TEST_SUITE(batch_gpu, kinds);
+    TYPED_TEST_SUITE(batch_gpu, batch_kinds);
 
     /// A pair of the list of a system: its place there, and the indices in the arrays of all systems.
     struct batch_pair
@@ -160,7 +153,7 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    void check(batch<T, Dim> const& of)
+    void check_lists(batch<T, Dim> const& of)
     {
       device_columns<T, Dim> const x(of.targets.x.view()), y(of.sources.x.view());
       std::optional<cuda_cell_list<T, Dim>> on_gpu;
@@ -200,7 +193,7 @@ namespace nearfield::test
     for (std::uint64_t seed = 0; seed < number_of_cells(200) && !this->HasFailure(); ++seed)
     {
       SCOPED_TRACE(testing::Message() << "batch " << seed);
-      check(batch<typename TypeParam::real, TypeParam::dim>(seed, 1 + seed % 12, 40));
+      check_lists(batch<typename TypeParam::real, TypeParam::dim>(seed, 1 + seed % 12, 40));
     }
   }
 
@@ -227,7 +220,7 @@ namespace nearfield::test
         if (n != 40) lengths.fill(1);
         of.cells.push_back(n == 3 ? cell<dim>() : cell<dim>::of_lengths(lengths));
       }
-      check(of);
+      check_lists(of);
     }
   }
 
@@ -242,6 +235,6 @@ namespace nearfield::test
     of.cells = {};
     of.targets = {};
     for (std::size_t const n : {0, 1, 2, 0}) of.targets.add(make_points<T, dim>(cloud::uniform, n));
-    check(of);
+    check_lists(of);
   }
 }

@@ -6,6 +6,8 @@
 #include <nearfield/core/cell.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,6 +22,16 @@
 
 namespace nearfield::test
 {
+  /// The types of typed tests.
+  template <class T, int Dim>
+  struct batch_kind
+  {
+    using real = T;
+    static constexpr int dim = Dim;
+  };
+  using batch_kinds = testing::Types<batch_kind<double, 3>, batch_kind<float, 3>,
+                                     batch_kind<double, 2>, batch_kind<float, 2>>;
+
   /// The points of systems in one array, one after another or mixed.
   template <class T, int Dim>
   struct points_of_systems

@@ -21,17 +21,10 @@ namespace nearfield::test
 {
   namespace
   {
-    template <class T, int Dim>
-    struct kind
-    {
-      using real = T;
-      static constexpr int dim = Dim;
-    };
     template <class Kind>
     class systems_gpu : public testing::Test
     {};
-    using kinds = testing::Types<kind<double, 3>, kind<float, 3>, kind<double, 2>, kind<float, 2>>;
-    TYPED_TEST_SUITE(systems_gpu, kinds);
+    TYPED_TEST_SUITE(systems_gpu, batch_kinds);
 
     std::vector<index_type> on_host(std::span<index_type const> of)
     {
@@ -94,7 +87,7 @@ namespace nearfield::test
         list->rebuild(x.view(), y.view(), of.given());
     }
     template <class T, int Dim>
-    void check(batch<T, Dim> const& of)
+    void check_cells(batch<T, Dim> const& of)
     {
       device_columns<T, Dim> const x(of.targets.x.view()), y(of.sources.x.view());
       std::optional<cuda_cell_list<T, Dim>> list;
@@ -108,15 +101,15 @@ namespace nearfield::test
     for (std::uint64_t seed = 0; seed < number_of_cells(300) && !this->HasFailure(); ++seed)
     {
       SCOPED_TRACE(testing::Message() << "batch " << seed);
-      check(batch<typename TypeParam::real, TypeParam::dim>(seed, 1 + seed % 40,
-                                                            1000 / (1 + seed % 7)));
+      check_cells(batch<typename TypeParam::real, TypeParam::dim>(seed, 1 + seed % 40,
+                                                                  1000 / (1 + seed % 7)));
     }
   }
 
   TYPED_TEST(systems_gpu, are_many)
   {
     for (std::uint64_t const n : {1000, 2000, 3000})
-      check(batch<typename TypeParam::real, TypeParam::dim>(n, n, 30));
+      check_cells(batch<typename TypeParam::real, TypeParam::dim>(n, n, 30));
   }
 
   TYPED_TEST(systems_gpu, take_a_large_one_among_small_ones)
@@ -135,7 +128,7 @@ namespace nearfield::test
       if (n > 300000) x.columns[1][n / 2] += 7;
       of.targets.add(x);
     }
-    check(of);
+    check_cells(of);
   }
 
   TYPED_TEST(systems_gpu, are_rebuilt)
