@@ -1,7 +1,7 @@
 #include "pair_columns.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/search/pair_arrays.hpp>
+#include <nearfield/search/radius_search.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,7 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
-#include <nearfield/search/pair_arrays.hpp>
 #include <nearfield/search/pair_filter.hpp>
-#include <nearfield/search/systems.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 #include "search/search_case.hpp"
 
 #include <nearfield/search/radius_search.hpp>
-#include <nearfield/search/systems.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>

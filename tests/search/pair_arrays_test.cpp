@@ -1,4 +1,3 @@
-#include <nearfield/search/pair_arrays.hpp>
 
 #include "complains_of.hpp"
 #include "search/image_lists.hpp"
