@@ -31,8 +31,8 @@ namespace nearfield::test
     return std::sqrt(sum);
   }
 
-  /// The formula of K: `at(k, r)`, for r != 0 where K is singular, and `singular(k)`. A user's own interaction
-  /// specialises it.
+  /// The formula of K: `at(k, r)`, or `at(k, r, target, source)` with the parameters of both, for r != 0 where K is
+  /// singular, and `singular(k)`. A user's own interaction specialises it.
   template <class K>
   struct formula;
 
@@ -141,9 +141,26 @@ namespace nearfield::test
   /// The sums over the pairs for which meets(i, j). A pair at distance zero contributes zero to a
   /// singular interaction.
   template <class K, class X, class Y, class Q, class Meets>
-  auto reference(K const& k, soa<X, K::dim> const& targets, soa<Y, K::dim> const& sources,
-                 soa<Q, K::n_in> const& q, Meets&& meets)
+  auto reference(K const& k, soa<X, detail::point_columns<K>> const& targets,
+                 soa<Y, detail::point_columns<K>> const& sources, soa<Q, K::n_in> const& q,
+                 Meets&& meets)
   {
+    constexpr int n_parameters = detail::parameters_of<K>;
+    auto const map_at = [&](long_vector<K::dim> const& r, std::size_t i, std::size_t j)
+    {
+      if constexpr (n_parameters == 0)
+        return formula<K>::at(k, r);
+      else
+      {
+        long_vector<n_parameters> of_target, of_source;
+        for (int p = 0; p < n_parameters; ++p)
+        {
+          of_target[p] = static_cast<long double>(targets[K::dim + p][i]);
+          of_source[p] = static_cast<long double>(sources[K::dim + p][j]);
+        }
+        return formula<K>::at(k, r, of_target, of_source);
+      }
+    };
     reference_sums<K::n_out> sums;
     bool const singular = formula<K>::singular(k);
     for (int o = 0; o < K::n_out; ++o)
@@ -163,7 +180,7 @@ namespace nearfield::test
           apart = apart || r[d] != 0;
         }
         if (singular && !apart) continue;
-        auto const map = formula<K>::at(k, r);
+        auto const map = map_at(r, i, j);
         for (int o = 0; o < K::n_out; ++o)
           for (int c = 0; c < K::n_in; ++c)
           {

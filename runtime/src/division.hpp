@@ -21,9 +21,9 @@ namespace nearfield::starpu::detail
                                           step_columns<T> const& columns, bool has_one_set)
   {
     constexpr double value = bytes_with_room<T>;
-    return {.source_x = k.dim * value,
+    return {.source_x = k.n_x * value,
             .source_q = double(columns.q.columns.size()) * value,
-            .target_x = has_one_set ? 0 : k.dim * value,
+            .target_x = has_one_set ? 0 : k.n_x * value,
             .out = double(columns.out.columns.size()) * value};
   }
 

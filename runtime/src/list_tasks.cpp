@@ -37,7 +37,7 @@ namespace nearfield::starpu::detail
           push(halo_sums, n_out, halo);
         }
         for (index_type b = 0; b < std::max(head.n_sources, head.target_buffer + 1); ++b)
-          push(columns<T const>(*next++, k.dim), k.dim, x);
+          push(columns<T const>(*next++, k.n_x), k.n_x, x);
         for (index_type b = 0; b < head.n_sources; ++b)
           push(columns<T const>(*next++, n_in), n_in, q);
       }
@@ -80,7 +80,7 @@ namespace nearfield::starpu::detail
       job.tests_for_zero = argument.tests_for_zero;
       job.ranges_may_coincide = argument.ranges_may_coincide;
       nearfield::detail::run_group<T>(kernel, argument.k, job, data.head, data.list,
-                                      {data.k.dim, data.n_in, data.n_out, data.x.data(),
+                                      {data.k.n_x, data.n_in, data.n_out, data.x.data(),
                                        data.q.data(), data.out.data(),
                                        data.halo_sums.first ? data.halo.data() : nullptr});
     }
@@ -100,7 +100,7 @@ namespace nearfield::starpu::detail
                                static_cast<std::size_t>(c)] +
                        data.head.target_begin);
       };
-      of_targets(data.x, data.k.dim, target_x);
+      of_targets(data.x, data.k.n_x, target_x);
 
       nearfield::detail::cuda_job<T> job;
       job.n_rhs = argument.n_rhs;

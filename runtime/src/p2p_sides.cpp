@@ -20,7 +20,7 @@ namespace nearfield::starpu::detail
   template <class T>
   p2p_sides<T>::p2p_sides(p2p_form const& form, interaction_shape const& k, starpu_task* task,
                           void** buffers)
-      : form_(form), width_{k.dim, k.n_in, k.n_out}
+      : form_(form), width_{k.n_x, k.n_in, k.n_out}
   {
     unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
     for (unsigned b = 0; b < n; ++b)
@@ -35,7 +35,7 @@ namespace nearfield::starpu::detail
   template <class T>
   p2p_sides<T>::p2p_sides(p2p_form const& form, interaction_shape const& k,
                           std::span<column_handles const* const> handles)
-      : form_(form), width_{k.dim, k.n_in, k.n_out}
+      : form_(form), width_{k.n_x, k.n_in, k.n_out}
   {
     for (std::size_t r = 0; r < handles.size(); ++r)
       for (starpu_data_handle_t const data : handles[r]->get())

@@ -25,7 +25,7 @@ namespace nearfield::starpu::detail
         else if (!argument.points)
         {
           nearfield::detail::take_in_order(argument.order, argument.from[c], chunk[c]);
-          for (std::size_t i = 0; i < argument.moves.size(); ++i)
+          for (std::size_t i = 0; c < 3 && i < argument.moves.size(); ++i)
             chunk[c][i] = static_cast<T>(double(chunk[c][i]) + argument.moves[i][c]);
         }
         else

@@ -16,7 +16,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// chunk(i, c) = from[c][order[i]], plus moves[i][c] if there are moves; or from[c][points->begin + i]
+  /// chunk(i, c) = from[c][order[i]], plus moves[i][c] of the first three columns if there are moves; or from[c][points->begin + i]
   template <class T>
   struct collect_argument : task_argument
   {

@@ -234,7 +234,7 @@ namespace nearfield::starpu::detail
                                   std::vector<nearfield::detail::point_interval> const& intervals,
                                   F const& f, Point point = {});
 
-    [[nodiscard]] std::size_t n_x() const { return static_cast<std::size_t>(k.type->dim); }
+    [[nodiscard]] std::size_t n_x() const { return static_cast<std::size_t>(k.type->n_x); }
     [[nodiscard]] std::size_t n_q() const { return columns.q.columns.size(); }
     [[nodiscard]] std::size_t n_out() const { return columns.out.columns.size(); }
   };

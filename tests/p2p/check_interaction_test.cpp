@@ -103,6 +103,8 @@ namespace nearfield::test
     EXPECT_EQ(check_interaction(scalar, softened{0.1}), "");
     EXPECT_EQ(check_interaction(scalar, mixed{}), "");
     EXPECT_EQ(check_interaction(scalar, spring{1}), "");
+    EXPECT_EQ(check_interaction(scalar, dipole{}), "");
+    EXPECT_EQ(check_interaction(scalar, blobs{}), "");
     EXPECT_EQ(check_interaction(scalar, one_way{}), "");
     EXPECT_EQ(check_interaction(scalar, outer_product{0.1}), "");
     EXPECT_EQ(check_interaction(scalar, one_over_r<>(), {.length = 1e-6}), "");

@@ -77,4 +77,27 @@ namespace nearfield::test
                {r[2] * r[2] / s}}};
     }
   };
+
+  template <>
+  struct formula<dipole>
+  {
+    static bool singular(dipole) { return true; }
+    static long_matrix<1, 1> at(dipole, long_vector<3> const& r, long_vector<3> const&,
+                                long_vector<3> const& normal)
+    {
+      long double const d = norm(r);
+      return {{{(normal[0] * r[0] + normal[1] * r[1] + normal[2] * r[2]) / (d * d * d)}}};
+    }
+  };
+
+  template <>
+  struct formula<blobs>
+  {
+    static bool singular(blobs) { return false; }
+    static long_matrix<1, 1> at(blobs, long_vector<2> const& r, long_vector<1> const& target,
+                                long_vector<1> const& source)
+    {
+      return {{{std::exp(-norm(r) * norm(r) / (target[0] * target[0] + source[0] * source[0]))}}};
+    }
+  };
 }

@@ -30,7 +30,7 @@ namespace nearfield::test
       std::vector<interaction_list::range> own;
       for (std::size_t b = 0; b + 1 < offsets.size(); ++b)
         own.push_back({.begin = offsets[b], .end = offsets[b + 1]});
-      auto const x = some_points<T, K::dim>(cloud::uniform, offsets.back(), 1);
+      auto const x = some_points_of<K, T>(cloud::uniform, offsets.back(), 1);
       auto const q = some_values<T, K::n_in>(x.size(), 2);
       auto const box_of = [&](std::size_t i)
       {
@@ -59,8 +59,8 @@ namespace nearfield::test
       EXPECT_EQ(is_singular(k), formula<K>::singular(k));
       for (std::size_t const n : tested_sizes)
       {
-        auto const x = some_points<T, K::dim>(cloud::coincident, n, 1);
-        auto const y = some_points<T, K::dim>(cloud::uniform, 19, 2);
+        auto const x = some_points_of<K, T>(cloud::coincident, n, 1);
+        auto const y = some_points_of<K, T>(cloud::uniform, 19, 2);
         auto const q = some_values<T, K::n_in>(n, 3);
         auto const y_q = some_values<T, K::n_in>(19, 4);
         auto const inner_sums = reference(k, x.view(), x.view(), q.view(), other_points);
@@ -133,6 +133,23 @@ namespace nearfield::test
     expect_own<double>(outer_product{.eps2 = 1e-3});
     expect_own_boxes<float>(outer_product{.eps2 = 1e-3});
     expect_own_boxes<double>(outer_product{.eps2 = 1e-3});
+  }
+
+  // A normal of each point: the way back is that of the other one.
+  TEST(own_interaction, may_read_parameters_of_points)
+  {
+    static_assert(detail::radial_interaction<dipole> && detail::has_way_back<dipole>);
+    expect_own<float>(dipole{});
+    expect_own<double>(dipole{});
+    expect_own_boxes<double>(dipole{});
+  }
+
+  TEST(own_interaction, with_parameters_may_be_regular)
+  {
+    static_assert(!detail::radial_interaction<blobs>);
+    expect_own<float>(blobs{});
+    expect_own<double>(blobs{});
+    expect_own_boxes<float>(blobs{});
   }
 
   TEST(own_interaction, without_a_symmetry_has_no_mutual_kernel)

@@ -93,4 +93,43 @@ namespace nearfield::test
       return {{{x * x}, {x * y}, {x * z}, {y * y}, {y * z}, {z * z}}};
     }
   };
+
+  /// A double layer, radial: the normal of the source is its parameter, of three.
+  struct dipole
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, n_parameters = 3, flops = 15;
+    static constexpr auto name = "dipole";
+    static constexpr bool has_cuda = true;
+    template <class V>
+    struct map
+    {
+      V there, back_there; // K(r; target, source) and K(-r; source, target)
+      NEARFIELD_FN vec<V, 1> to(vec<V, 1> const& q) const { return {{there * q[0]}}; }
+      NEARFIELD_FN vec<V, 1> back(vec<V, 1> const& q) const { return {{back_there * q[0]}}; }
+    };
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r,
+                                 vec<V, n_parameters> const& target,
+                                 vec<V, n_parameters> const& source) const -> map<V>
+    {
+      V const inv_r3 = inv_r * inv_r * inv_r;
+      return {inv_r3 * dot(source, r), V(0) - inv_r3 * dot(target, r)};
+    }
+  };
+
+  /// Two Gaussians of different widths, regular, with a symmetry.
+  struct blobs
+  {
+    static constexpr int dim = 2, n_in = 1, n_out = 1, n_parameters = 1, flops = 20;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "blobs";
+    static constexpr bool has_cuda = true;
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
+                                 vec<V, 1> const& source) const -> mat<V, 1, 1>
+    {
+      V const width2 = target[0] * target[0] + source[0] * source[0];
+      return {{{nearfield::exp(V(0) - dot(r, r) / width2)}}};
+    }
+  };
 }

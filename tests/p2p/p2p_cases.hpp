@@ -64,6 +64,24 @@ namespace nearfield::test
     return result;
   }
 
+  /// The same for an interaction, whose parameters follow: numbers in [0.5, 1.5).
+  template <class K, class T>
+  guarded<T, detail::point_columns<K>> some_points_of(cloud shape, std::size_t n,
+                                                      std::uint64_t seed = 1)
+  {
+    constexpr int n_x = detail::point_columns<K>;
+    auto const points = make_points<T, K::dim>(shape, n, seed);
+    std::array<std::vector<T>, n_x> columns;
+    for (int c = 0; c < n_x; ++c)
+    {
+      bool const is_parameter = c >= K::dim;
+      columns[c] = is_parameter ? make_values<T>(n, seed + 1000 * static_cast<std::uint64_t>(c))
+                                : points.columns[c];
+      for (T& x : columns[c]) x = is_parameter ? 1 + x / 2 : x / 8;
+    }
+    return guarded<T, n_x>::copy_of(columns, n);
+  }
+
   /// N columns of n values in [-1, 1).
   template <class T, int N>
   guarded<T, N> some_values(std::size_t n, std::uint64_t seed = 2)

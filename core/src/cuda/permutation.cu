@@ -156,7 +156,7 @@ namespace nearfield::detail
   {
     if (n == 0) return;
     column_pairs<T> pairs{};
-    pairs.n_columns = width_of(columns);
+    pairs.n_columns = std::min(width_of(columns), 3); // parameters stay
     for (int c = 0; c < pairs.n_columns; ++c) pairs.to[c] = columns[c];
     move_columns<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         order, static_cast<std::uint32_t>(n), moves, pairs);

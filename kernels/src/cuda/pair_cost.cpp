@@ -40,9 +40,10 @@ namespace nearfield::detail
                                 subject.is_mutual ? pair_form::mutual : pair_form::one_sided);
       // multiples of irrational numbers fill the unit cube; fmod would take longer than all launches
       double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
-      filled_columns<T> const x(subject.dim, n, stream,
+      filled_columns<T> const x(subject.dim + subject.n_parameters, n, stream,
                                 [&](int d, std::size_t i)
                                 {
+                                  if (d >= subject.dim) return T(1);
                                   double const at = steps[d] * double(i + 1);
                                   return static_cast<T>(at - double(std::int64_t(at)));
                                 });

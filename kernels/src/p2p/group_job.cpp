@@ -19,13 +19,13 @@ namespace nearfield::detail
     p2p_strides const& strides = of.strides;
     std::vector<T const*> target_x, source_x, source_q;
     std::vector<T*> source_out;
-    source_x.reserve(sets.size() * static_cast<std::size_t>(of.dim));
+    source_x.reserve(sets.size() * static_cast<std::size_t>(of.n_x));
     source_q.reserve(sets.size() * static_cast<std::size_t>(of.n_in));
     if (of.halo) source_out.reserve(sets.size() * static_cast<std::size_t>(of.n_out));
-    pointers(target_x, of.x, of.dim, head.target_buffer, head.target_begin * strides.target_x);
+    pointers(target_x, of.x, of.n_x, head.target_buffer, head.target_begin * strides.target_x);
     for (source_set const& set : sets)
     {
-      pointers(source_x, of.x, of.dim, set.allocation, set.begin * strides.source_x);
+      pointers(source_x, of.x, of.n_x, set.allocation, set.begin * strides.source_x);
       pointers(source_q, of.q, of.n_in, set.allocation, set.begin * strides.source_q);
       if (!of.halo) continue;
       // set 0 is the group itself

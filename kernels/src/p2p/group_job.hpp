@@ -11,8 +11,8 @@ namespace nearfield::detail
   template <class T>
   struct group_columns
   {
-    int dim, n_in, n_out;
-    T const* const* x;        ///< dim columns for each buffer of the list
+    int n_x, n_in, n_out;
+    T const* const* x;        ///< n_x columns for each buffer of the list
     T const* const* q;        ///< n_in columns for each buffer of sources
     T* const* out;            ///< n_out columns of the points of the group
     T* const* halo = nullptr; ///< in the mutual form n_out columns of its halo

@@ -161,13 +161,13 @@ namespace nearfield::detail
       {
         return soa<T, run_time_columns>(columns_, order_.size());
       }
-      /// Adds to each coordinate, if anything.
+      /// Adds to each coordinate, if anything; parameters stay.
       void move(std::span<std::array<double, 3> const> by) const
       {
         for_each_part(on_, cut(on_, by.size()),
                       [&](int, std::size_t begin, std::size_t end)
                       {
-                        for (std::size_t d = 0; d < columns_.size(); ++d)
+                        for (std::size_t d = 0; d < std::min<std::size_t>(columns_.size(), 3); ++d)
                           for (std::size_t p = begin; p < end; ++p)
                             columns_[d][p] = static_cast<T>(double(columns_[d][p]) + by[p][d]);
                       });

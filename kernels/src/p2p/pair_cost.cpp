@@ -322,9 +322,10 @@ namespace nearfield::detail
         {
           // multiples of irrational numbers fill the unit cube
           double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
-          columns<T> const x(subject.dim, n,
+          columns<T> const x(subject.dim + subject.n_parameters, n,
                              [&](int d, std::size_t i)
                              {
+                               if (d >= subject.dim) return T(1);
                                double const at = steps[d] * double(i + 1);
                                return static_cast<T>(at - double(std::int64_t(at))); // fmod is slow
                              });

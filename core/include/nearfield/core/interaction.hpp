@@ -21,15 +21,39 @@ namespace nearfield
       } -> std::same_as<vec<V, NOut>>; // remedy: return a map of vec<V, n_in> to vec<V, n_out>
     };
 
+    /// The number of parameters of a point.
+    template <class K>
+    inline constexpr int parameters_of = 0;
+    template <class K>
+      requires requires { K::n_parameters; }
+    inline constexpr int parameters_of<K> = K::n_parameters;
+
+    /// The number of columns of points: coordinates, then parameters.
+    template <class K>
+    inline constexpr int point_columns = K::dim + parameters_of<K>;
+
     template <class K, class V>
     concept callable_with_r = requires(K const& k, vec<V, K::dim> r) {
       { k(r) } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
     };
-
     template <class K, class V>
     concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r) {
       { k(r, inv_r) } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
     };
+
+    // the same of interactions with parameters of the target and of the source
+    template <class K, class V>
+    concept callable_with_parameters =
+        parameters_of<K> > 0 &&
+        requires(K const& k, vec<V, K::dim> r, vec<V, parameters_of<K>> of_point) {
+          { k(r, of_point, of_point) } -> linear_map<V, K::n_out, K::n_in>;
+        };
+    template <class K, class V>
+    concept callable_with_root_and_parameters =
+        parameters_of<K> > 0 &&
+        requires(K const& k, vec<V, K::dim> r, V inv_r, vec<V, parameters_of<K>> of_point) {
+          { k(r, inv_r, of_point, of_point) } -> linear_map<V, K::n_out, K::n_in>;
+        };
   }
 
   namespace detail
@@ -65,7 +89,8 @@ namespace nearfield
     /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return
     /// the zero map.
     template <class K>
-    concept radial_interaction = has_shape<K> && callable_with_root<K, double>;
+    concept radial_interaction = has_shape<K> && (callable_with_root<K, double> ||
+                                                  callable_with_root_and_parameters<K, double>);
 
     /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
     /// the loop may leave a constant factor in the root and scale the sums once.
@@ -88,20 +113,98 @@ namespace nearfield
   /// directions, `to(q)` = K(r) q and `back(q)` = K(-r) q. With `mat`, mutual kernels also need a member
   /// `symmetry`. NEARFIELD_FN forces the operator inline, so that files of different instruction sets
   /// share no copy of it.
+  ///
+  /// Where K depends on more than r, it reads parameters of both points, such as a softening length or a type. Then
+  /// it declares `n_parameters`, and the operator takes those of the target and of the source after its other
+  /// arguments:
+  ///
+  ///     template <class V> NEARFIELD_FN auto
+  ///     operator()(vec<V, dim> const& r, vec<V, n_parameters> const& target,
+  ///                vec<V, n_parameters> const& source) const;
+  ///
+  /// They are columns of the points in every call, after the coordinates: soa{x, y, z, softening}. `back(q)` and
+  /// `symmetry` are of K with the points exchanged, K(-r; source, target).
   template <class K>
-  concept interaction =
-      detail::has_shape<K> && (detail::callable_with_r<K, double> || detail::radial_interaction<K>);
+  concept interaction = detail::has_shape<K> && (detail::callable_with_r<K, double> ||
+                                                 detail::callable_with_parameters<K, double> ||
+                                                 detail::radial_interaction<K>);
+
+  namespace detail
+  {
+    /// What K reads of a pair of points.
+    template <class K, class V, int P = parameters_of<K>>
+    struct pair_at
+    {
+      vec<V, K::dim> r; ///< x_target - x_source
+      vec<V, P> target, source;
+    };
+    template <class K, class V>
+    struct pair_at<K, V, 0>
+    {
+      vec<V, K::dim> r;
+    };
+  }
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// The map K(r), whether or not K is radial.
+    /// The pair of a target and a source, given by their columns.
+    template <class K, class V>
+    NEARFIELD_FN pair_at<K, V> between(vec<V, point_columns<K>> const& target,
+                                       vec<V, point_columns<K>> const& source)
+    {
+      pair_at<K, V> pair;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) pair.r[d] = target[d] - source[d];
+      if constexpr (parameters_of<K> > 0)
+      {
+        NEARFIELD_UNROLL
+        for (int p = 0; p < parameters_of<K>; ++p)
+        {
+          pair.target[p] = target[K::dim + p];
+          pair.source[p] = source[K::dim + p];
+        }
+      }
+      return pair;
+    }
+
+    /// The pair at r whose parameters are all 1.
+    template <class K, class V>
+    NEARFIELD_FN pair_at<K, V> unit_pair(vec<V, K::dim> const& r)
+    {
+      pair_at<K, V> pair{};
+      pair.r = r;
+      if constexpr (parameters_of<K> > 0)
+      {
+        NEARFIELD_UNROLL
+        for (int p = 0; p < parameters_of<K>; ++p) pair.target[p] = pair.source[p] = V(1);
+      }
+      return pair;
+    }
+
+    /// The map K of a pair; inv_r is that of a radial interaction.
+    template <class K, class V, class... Root>
+    NEARFIELD_FN auto map_of(K const& k, pair_at<K, V> const& pair, Root const&... inv_r)
+    {
+      if constexpr (parameters_of<K> > 0)
+        return k(pair.r, inv_r..., pair.target, pair.source);
+      else
+        return k(pair.r, inv_r...);
+    }
+
+    /// The same, whether or not K is radial.
+    template <class K, class V>
+    NEARFIELD_FN auto evaluate(K const& k, pair_at<K, V> const& pair)
+    {
+      if constexpr (radial_interaction<K>)
+        return map_of(k, pair, math<V>::rsqrt(dot(pair.r, pair.r)));
+      else
+        return map_of(k, pair);
+    }
+    /// With parameters of 1, if K has any.
     template <class K, class V>
     NEARFIELD_FN auto evaluate(K const& k, vec<V, K::dim> const& r)
     {
-      if constexpr (radial_interaction<K>)
-        return k(r, math<V>::rsqrt(dot(r, r)));
-      else
-        return k(r);
+      return evaluate(k, unit_pair<K>(r));
     }
 
     /// The parity of output o, for a map without `back`.
@@ -172,7 +275,7 @@ namespace nearfield
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Whether K(0), computed in T, is not finite. A pair at distance zero then contributes zero; a regular
+  /// Whether K(0), computed in T with parameters of 1, is not finite. A pair at distance zero then contributes zero; a regular
   /// interaction (a Gaussian, a softened one) counts it like any other pair.
   template <class T = double, interaction K>
   bool is_singular(K const& k)

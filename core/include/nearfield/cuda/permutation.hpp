@@ -25,7 +25,7 @@ namespace nearfield
     template <class T>
     NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
                                      any_columns<T const> const& from, any_columns<T> const& to);
-    /// columns[c][i] += moves[order[i]][c] for i < n, computed in double; for float and double.
+    /// columns[c][i] += moves[order[i]][c] for i < n and the first three columns, computed in double; for float and double.
     template <class T>
     NEARFIELD_API void device_move(cuda_stream stream, index_type const* order, std::size_t n,
                                    std::array<double, 3> const* moves,

@@ -28,8 +28,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static_assert(std::is_same_v<value_of<Q>, type> &&
                       (std::is_same_v<value_of<Positions>, type> && ...),
                   "positions, q and out must be views of one type, float or double");
-    static_assert(((Positions::n_columns == K::dim) && ...),
-                  "positions must have a column for each dimension of the interaction");
+    static_assert(
+        ((Positions::n_columns == point_columns<K>) && ...),
+        "positions must have a column for each dimension of the interaction, then one for "
+        "each of its parameters");
   };
   template <class K, class Out, class Q, class... Positions>
   using real_of_call = typename call_values<K, Out, Q, Positions...>::type;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -26,6 +27,8 @@ namespace nearfield
     double length = 1;
     /// Outputs 1 to dim are the gradient of output 0 with respect to the target. A value_radial map always has it.
     bool has_gradient = false;
+    /// The range of the parameters of points, if the interaction has any.
+    std::array<double, 2> parameters{0.5, 1.5};
   };
 
   namespace detail
@@ -81,12 +84,43 @@ namespace nearfield
     template <class K, class T>
     using check_matrix = std::array<std::array<T, K::n_in>, K::n_out>;
 
+    /// A parameter of a point.
+    inline double parameter_between(check_options const& options, check_numbers& random)
+    {
+      auto const [least, most] = options.parameters;
+      return least + (most - least) * random();
+    }
+
+    /// The pair in another precision.
+    template <class K, class V, class T>
+    pair_at<K, V> rounded(pair_at<K, T> const& from)
+    {
+      pair_at<K, V> to{};
+      for (int d = 0; d < K::dim; ++d) to.r[d] = static_cast<V>(from.r[d]);
+      if constexpr (parameters_of<K> > 0)
+        for (int p = 0; p < parameters_of<K>; ++p)
+        {
+          to.target[p] = static_cast<V>(from.target[p]);
+          to.source[p] = static_cast<V>(from.source[p]);
+        }
+      return to;
+    }
+
+    /// The pair with its points exchanged.
+    template <class K, class T>
+    pair_at<K, T> exchanged(pair_at<K, T> pair)
+    {
+      for (int d = 0; d < K::dim; ++d) pair.r[d] = -pair.r[d];
+      if constexpr (parameters_of<K> > 0) std::swap(pair.target, pair.source);
+      return pair;
+    }
+
     /// The matrix of a map, or of its way back.
     template <class T, class K>
-    check_matrix<K, double> matrix_at(K const& k, vec<T, K::dim> const& r, bool back = false)
+    check_matrix<K, double> matrix_at(K const& k, pair_at<K, T> const& pair, bool back = false)
     {
       check_matrix<K, double> made{};
-      auto const map = evaluate(k, r);
+      auto const map = evaluate(k, pair);
       for (int i = 0; i < K::n_in; ++i)
       {
         vec<T, K::n_in> q{};
@@ -108,11 +142,12 @@ namespace nearfield
     }
 
     template <class K>
-    void check_at(check_report& report, K const& k, vec<double, K::dim> const& r,
+    void check_at(check_report& report, K const& k, pair_at<K, double> const& pair,
                   check_options const& options)
     {
       constexpr int dim = K::dim;
-      auto const m = matrix_at(k, r);
+      auto const& r = pair.r;
+      auto const m = matrix_at(k, pair);
       double largest = 0;
       for_each_entry<K>([&](int o, int i) { largest = larger(largest, std::abs(m[o][i])); });
       report.expect(std::isfinite(largest), "K(r) is not finite away from r = 0");
@@ -131,13 +166,6 @@ namespace nearfield
             });
       };
 
-      vec<double, dim> minus_r;
-      vec<float, dim> r_float;
-      for (int d = 0; d < dim; ++d)
-      {
-        minus_r[d] = -r[d];
-        r_float[d] = static_cast<float>(r[d]);
-      }
       // outputs may differ by orders of magnitude: a value at a distance of 1e6, and its gradient
       auto const part_of_output = [&](double part)
       {
@@ -155,15 +183,15 @@ namespace nearfield
           return part * largest;
         };
       };
-      expect_equal(matrix_at(k, r_float), m, part_of_all(1e-4),
+      expect_equal(matrix_at(k, rounded<K, float>(pair)), m, part_of_all(1e-4),
                    "K(r) in float is not that in double");
       if constexpr (has_way_back<K>)
-        expect_equal(matrix_at(k, r, true), matrix_at(k, minus_r), part_of_output(1e-10),
+        expect_equal(matrix_at(k, pair, true), matrix_at(k, exchanged(pair)), part_of_output(1e-10),
                      "the way back (symmetry, or back() of the map) is not K(-r)");
       if constexpr (homogeneous_in_root<K>)
       {
         double const inv_r = 1 / std::sqrt(dot(r, r));
-        auto const twice = k(r, 2 * inv_r), once = k(r, inv_r);
+        auto const twice = map_of(k, pair, 2 * inv_r), once = map_of(k, pair, inv_r);
         for (int i = 0; i < K::n_in; ++i)
         {
           vec<double, K::n_in> q{};
@@ -175,7 +203,7 @@ namespace nearfield
                               ": inv_r_power is not its power of inv_r");
         }
       }
-      using map = decltype(evaluate(k, r));
+      using map = decltype(evaluate(k, pair));
       if (is_value_radial<map> || options.has_gradient)
       {
         if constexpr (K::n_out > dim)
@@ -184,9 +212,9 @@ namespace nearfield
           auto differences = m;
           for (int d = 0; d < dim; ++d)
           {
-            vec<double, dim> before = r, after = r;
-            before[d] -= h;
-            after[d] += h;
+            auto before = pair, after = pair;
+            before.r[d] -= h;
+            after.r[d] += h;
             auto const a = matrix_at(k, before), b = matrix_at(k, after);
             for (int i = 0; i < K::n_in; ++i) differences[d + 1][i] = (b[0][i] - a[0][i]) / (2 * h);
           }
@@ -226,7 +254,11 @@ namespace nearfield
           pointers[static_cast<std::size_t>(c)] = of[static_cast<std::size_t>(c)].data();
         return soa<C, N>(pointers, of[0].size());
       };
+      constexpr int n_x = point_columns<K>;
       auto x = columns(K::dim, [&] { return 2 * options.length * random(); });
+      for (auto& parameters :
+           columns(parameters_of<K>, [&] { return parameter_between(options, random); }))
+        x.push_back(parameters);
       auto q = columns(K::n_in, [&] { return 0.5 + random(); });
       auto const zero = []
       {
@@ -238,13 +270,14 @@ namespace nearfield
         for (std::size_t j = 0; j < n; ++j)
         {
           if (i == j) continue;
-          vec<double, K::dim> r;
-          for (int d = 0; d < K::dim; ++d)
+          vec<double, n_x> target, source;
+          for (int d = 0; d < n_x; ++d)
           {
             auto const& column = x[static_cast<std::size_t>(d)];
-            r[d] = double(column[i]) - double(column[j]);
+            target[d] = double(column[i]);
+            source[d] = double(column[j]);
           }
-          auto const m = matrix_at(k, r);
+          auto const m = matrix_at(k, between<K>(target, source));
           for_each_entry<K>(
               [&](int o, int c)
               {
@@ -271,7 +304,7 @@ namespace nearfield
                             number_text(largest));
         }
       };
-      soa<T const, K::dim> const points = view.template operator()<K::dim>(x);
+      soa<T const, n_x> const points = view.template operator()<n_x>(x);
       soa<T const, K::n_in> const inputs = view.template operator()<K::n_in>(q);
       p2p_inner(where, k, points, inputs, view.template operator()<K::n_out>(one_sided));
       expect_near(one_sided, "one-sided");
@@ -304,7 +337,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   "K(0) is finite in one of float and double, and not in the other");
     if constexpr (detail::radial_interaction<K>)
     {
-      auto const map = k(vec<double, K::dim>{}, 0.);
+      auto const map = detail::map_of(k, detail::unit_pair<K>(vec<double, K::dim>{}), 0.);
       for (int i = 0; i < K::n_in; ++i)
       {
         vec<double, K::n_in> q{};
@@ -320,7 +353,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
       vec<double, K::dim> r;
       for (int d = 0; d < K::dim; ++d) r[d] = options.length * (2 * random() - 1);
       if (dot(r, r) < 0.0025 * options.length * options.length) continue;
-      detail::check_at(report, k, r, options);
+      auto pair = detail::unit_pair<K>(r);
+      if constexpr (detail::parameters_of<K> > 0)
+        for (int p = 0; p < detail::parameters_of<K>; ++p)
+        {
+          pair.target[p] = detail::parameter_between(options, random);
+          pair.source[p] = detail::parameter_between(options, random);
+        }
+      detail::check_at(report, k, pair, options);
       ++n;
     }
     for (std::size_t n = 1; n <= 40; ++n)

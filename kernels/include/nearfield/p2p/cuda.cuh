@@ -78,7 +78,8 @@ namespace nearfield::detail
   int launch_gather(void const* interaction, cuda_job<T> const& from) noexcept
   {
     K const& k = *static_cast<K const*>(interaction);
-    constexpr int width = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, false);
+    constexpr int width =
+        right_hand_sides_of_pass(sizeof(T), point_columns<K>, K::n_in, K::n_out, false);
     int code = cudaSuccess, first = 0;
     if constexpr (width > 1)
       for (; code == cudaSuccess && from.n_rhs - first > right_hand_sides_one_by_one(K::n_out);
@@ -148,7 +149,8 @@ namespace nearfield::detail
   int launch_mutual(void const* interaction, cuda_job<T> const& from) noexcept
   {
     K const& k = *static_cast<K const*>(interaction);
-    constexpr int width = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, true);
+    constexpr int width =
+        right_hand_sides_of_pass(sizeof(T), point_columns<K>, K::n_in, K::n_out, true);
     int code = cudaSuccess, first = 0;
     if constexpr (width > 1)
       for (; code == cudaSuccess && from.n_rhs - first > right_hand_sides_one_by_one(K::n_out);

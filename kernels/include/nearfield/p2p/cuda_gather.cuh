@@ -157,13 +157,13 @@ namespace nearfield::detail
     index_type const column = thread - split * m;
     bool const active = split < splits;
 
-    vec<T, K::dim> x[R];
+    vec<T, point_columns<K>> x[R];
     NEARFIELD_UNROLL
     for (int r = 0; r < R; ++r)
     {
       index_type const i = item.first + min(column + r * m, item.count - 1);
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) x[r][d] = job.targets.x[d][i];
+      for (int d = 0; d < point_columns<K>; ++d) x[r][d] = job.targets.x[d][i];
     }
 
     own_points_of_item const place(job, item, part);

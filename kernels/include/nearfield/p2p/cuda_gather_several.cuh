@@ -41,14 +41,15 @@ namespace nearfield::detail
   template <class K, class T>
   struct gather_several
   {
-    static constexpr int B = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, false);
+    static constexpr int B =
+        right_hand_sides_of_pass(sizeof(T), point_columns<K>, K::n_in, K::n_out, false);
     using columns = several<K, B>;
     using source = tile_source<columns, T>;
     static_assert(sizeof(source) <= gather_tile_bytes);
 
     // floats are added up twice: in a tile, and over all tiles
-    static constexpr int words =
-        (K::dim + (sizeof(T) == 4 ? 2 : 1) * columns::n_out) * static_cast<int>(sizeof(T)) / 4;
+    static constexpr int words = (point_columns<K> + (sizeof(T) == 4 ? 2 : 1) * columns::n_out) *
+                                 static_cast<int>(sizeof(T)) / 4;
     // the sums of one right-hand side must fit into the tile
     static constexpr int most_sums = gather_tile_bytes / static_cast<int>(sizeof(T));
     static constexpr int R = std::min(gather_targets_of_thread(words), most_sums / K::n_out);
@@ -78,13 +79,13 @@ namespace nearfield::detail
     index_type const column = thread - split * m;
     bool const active = split < splits;
 
-    vec<T, K::dim> x[R];
+    vec<T, point_columns<K>> x[R];
     NEARFIELD_UNROLL
     for (int r = 0; r < R; ++r)
     {
       index_type const i = item.first + min(column + r * m, item.count - 1);
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) x[r][d] = job.targets.x[d][i];
+      for (int d = 0; d < point_columns<K>; ++d) x[r][d] = job.targets.x[d][i];
     }
 
     own_points_of_item const place(job, item, part);

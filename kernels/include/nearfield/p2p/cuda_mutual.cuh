@@ -46,7 +46,7 @@ namespace nearfield::detail
   template <class K, class T, int R>
   struct mutual_targets
   {
-    vec<T, K::dim> x[R];
+    vec<T, point_columns<K>> x[R];
     vec<T, K::n_in> q[R];
     vec<T, K::n_out> out[R];
   };
@@ -67,7 +67,7 @@ namespace nearfield::detail
       for (int o = 0; o < K::n_out; ++o) sum[o] = T(0);
       NEARFIELD_UNROLL
       for (int r = 0; r < R; ++r)
-        interact<true, Tested>(k, targets.x[r] - source.x(), source.q(), targets.out[r],
+        interact<true, Tested>(k, between<K>(targets.x[r], source.x()), source.q(), targets.out[r],
                                targets.q[r], sum);
       NEARFIELD_UNROLL
       for (int o = 0; o < K::n_out; ++o) sums[o][j] = sum[o];
@@ -87,7 +87,7 @@ namespace nearfield::detail
       index_type const t = lane + 32 * r;
       index_type const i = first + min(t, count - 1);
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) targets.x[r][d] = job.targets.x[d][i];
+      for (int d = 0; d < point_columns<K>; ++d) targets.x[r][d] = job.targets.x[d][i];
       NEARFIELD_UNROLL
       for (int c = 0; c < K::n_in; ++c) targets.q[r][c] = t < count ? job.targets.q[c][i] : T(0);
       targets.out[r] = {};
@@ -172,7 +172,7 @@ namespace nearfield::detail
       {
         memory.tile[lane] = memory.tile[filled - 1];
         NEARFIELD_UNROLL
-        for (int c = 0; c < K::n_in; ++c) memory.tile[lane].value[K::dim + c] = T(0);
+        for (int c = 0; c < K::n_in; ++c) memory.tile[lane].value[point_columns<K> + c] = T(0);
       }
       __syncwarp();
       // lane l keeps what source l receives

@@ -74,9 +74,9 @@ namespace nearfield::detail
     {
       tile_source<K, T>& to = memory.tile[thread];
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) to.value[d] = sources.x[d][j];
+      for (int d = 0; d < point_columns<K>; ++d) to.value[d] = sources.x[d][j];
       NEARFIELD_UNROLL
-      for (int c = 0; c < K::n_in; ++c) to.value[K::dim + c] = sources.q[c][j];
+      for (int c = 0; c < K::n_in; ++c) to.value[point_columns<K> + c] = sources.q[c][j];
     };
     // sources from `all` on; the item's own points come first
     index_type const all = job.own_is_self ? item.first : 0;
@@ -103,7 +103,7 @@ namespace nearfield::detail
       if (from + thread >= end)
       {
         NEARFIELD_UNROLL
-        for (int c = 0; c < K::n_in; ++c) memory.tile[thread].value[K::dim + c] = T(0);
+        for (int c = 0; c < K::n_in; ++c) memory.tile[thread].value[point_columns<K> + c] = T(0);
       }
       __syncthreads();
 #pragma unroll 1

@@ -29,11 +29,12 @@ namespace nearfield::detail
   template <class K, class T>
   struct mutual_several
   {
-    static constexpr int B = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, true);
+    static constexpr int B =
+        right_hand_sides_of_pass(sizeof(T), point_columns<K>, K::n_in, K::n_out, true);
     using columns = several<K, B>;
 
     static constexpr int words =
-        (K::dim + columns::n_in + columns::n_out) * static_cast<int>(sizeof(T)) / 4;
+        (point_columns<K> + columns::n_in + columns::n_out) * static_cast<int>(sizeof(T)) / 4;
     static constexpr int R = mutual_targets_of_lane(words);
     static constexpr int blocks = mutual_several_blocks_of(words, R);
 
@@ -137,7 +138,7 @@ namespace nearfield::detail
       index_type const t = column + r * m;
       index_type const i = first + min(t, count - 1);
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) targets.x[r][d] = job.targets.x[d][i];
+      for (int d = 0; d < point_columns<K>; ++d) targets.x[r][d] = job.targets.x[d][i];
       NEARFIELD_UNROLL
       for (int c = 0; c < Columns::n_in; ++c)
         targets.q[r][c] = t < count ? job.targets.q[c][i] : T(0);
@@ -193,7 +194,8 @@ namespace nearfield::detail
       {
         memory.tile[lane] = memory.tile[filled - 1];
         NEARFIELD_UNROLL
-        for (int c = 0; c < Columns::n_in; ++c) memory.tile[lane].value[K::dim + c] = T(0);
+        for (int c = 0; c < Columns::n_in; ++c)
+          memory.tile[lane].value[point_columns<K> + c] = T(0);
       }
       __syncwarp();
       vec<T, Columns::n_out> received{};
@@ -204,8 +206,8 @@ namespace nearfield::detail
         auto const source = memory.tile[at];
         NEARFIELD_UNROLL
         for (int r = 0; r < R; ++r)
-          meet_several<true, true, B>(k, targets.x[r] - source.x(), false, tested, source.q(),
-                                      targets.out[r], targets.q[r], received);
+          meet_several<true, true, B>(k, between<K>(targets.x[r], source.x()), false, tested,
+                                      source.q(), targets.out[r], targets.q[r], received);
         NEARFIELD_UNROLL
         for (int o = 0; o < Columns::n_out; ++o) received[o] = __shfl_sync(~0u, received[o], next);
         at = at == last ? begin : at + 1;

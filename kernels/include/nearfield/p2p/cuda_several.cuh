@@ -124,19 +124,19 @@ namespace nearfield::detail
   /// radial interaction the second covers the first, and K(0) = 0 unless it is left out.
   template <bool Mutual, bool Care, int B, class K, class T>
   __device__ __forceinline__ void
-  meet_several(K const& k, vec<T, K::dim> r, bool left_out, bool tested,
+  meet_several(K const& k, pair_at<K, T> at, bool left_out, bool tested,
                vec<T, B * K::n_in> const& q, vec<T, B * K::n_out>& out,
                vec<T, B * K::n_in> const& back_q, vec<T, B * K::n_out>& back_out)
   {
     constexpr std::bool_constant<Mutual> mutual;
     pair_matrices<K, T> pair;
     if constexpr (radial_interaction<K>)
-      pair.set(k(r, root_of<Care, K>(r)), mutual);
+      pair.set(map_of(k, at, root_of<Care, K>(at.r)), mutual);
     else
     {
-      bool const at_zero = Care && tested && dot(r, r) == T(0);
-      if (at_zero) r[0] = T(1);
-      pair.set(k(r), mutual);
+      bool const at_zero = Care && tested && dot(at.r, at.r) == T(0);
+      if (at_zero) at.r[0] = T(1);
+      pair.set(map_of(k, at), mutual);
       if constexpr (Care)
       {
         clear_if(left_out || at_zero, pair.forth);
@@ -151,7 +151,7 @@ namespace nearfield::detail
   /// stride_of_self, which is target r itself, is left out and, if `tested`, so are pairs at distance zero.
   template <bool Care, int Unroll, int B, class K, class T, int R, class Source>
   __device__ __forceinline__ void
-  sweep_several(K const& k, vec<T, K::dim> const (&x)[R], vec<T, B * K::n_out> (&sum)[R],
+  sweep_several(K const& k, vec<T, point_columns<K>> const (&x)[R], vec<T, B * K::n_out> (&sum)[R],
                 Source const* tile, index_type first, index_type stride, index_type end,
                 index_type self, index_type stride_of_self, bool tested)
   {
@@ -163,7 +163,7 @@ namespace nearfield::detail
       Source const source = tile[j];
       NEARFIELD_UNROLL
       for (int r = 0; r < R; ++r)
-        meet_several<false, Care, B>(k, x[r] - source.x(),
+        meet_several<false, Care, B>(k, between<K>(x[r], source.x()),
                                      j == self + static_cast<index_type>(r) * stride_of_self,
                                      tested, source.q(), sum[r], none, nothing);
     }

@@ -16,7 +16,8 @@ namespace nearfield::detail
   template <class K, int B>
   struct several
   {
-    static constexpr int dim = K::dim, n_in = B * K::n_in, n_out = B * K::n_out;
+    static constexpr int dim = K::dim, n_parameters = parameters_of<K>;
+    static constexpr int n_in = B * K::n_in, n_out = B * K::n_out;
   };
 
   /// The interaction and the number of right-hand sides of a pass.
@@ -36,7 +37,7 @@ namespace nearfield::detail
   template <class K, class T>
   struct device_sources
   {
-    T const* x[K::dim];
+    T const* x[point_columns<K>];
     T const* q[K::n_in];
   };
 
@@ -86,7 +87,7 @@ namespace nearfield::detail
       {
         return first * n_in + (c < n_rhs * n_in ? c : c % n_in);
       };
-      for (int d = 0; d < K::dim; ++d) targets.x[d] = from.target_x[d];
+      for (int d = 0; d < point_columns<K>; ++d) targets.x[d] = from.target_x[d];
       for (int c = 0; c < K::n_in; ++c)
         targets.q[c] = from.target_q ? from.target_q[input(c)] : nullptr;
       for (int o = 0; o < K::n_out; ++o)
@@ -98,8 +99,8 @@ namespace nearfield::detail
       for (int a = 0; a < most_source_allocations; ++a)
       {
         bool const exists = a < from.n_allocations;
-        for (int d = 0; d < K::dim; ++d)
-          sources[a].x[d] = exists ? from.source_x[a * K::dim + d] : nullptr;
+        for (int d = 0; d < point_columns<K>; ++d)
+          sources[a].x[d] = exists ? from.source_x[a * point_columns<K> + d] : nullptr;
         for (int c = 0; c < K::n_in; ++c)
           sources[a].q[c] = exists ? from.source_q[a * from.n_rhs * n_in + input(c)] : nullptr;
       }
@@ -131,20 +132,20 @@ namespace nearfield::detail
   template <class K, class T>
   struct alignas(16) tile_source
   {
-    T value[K::dim + K::n_in];
+    T value[point_columns<K> + K::n_in];
 
-    __device__ vec<T, K::dim> x() const
+    __device__ vec<T, point_columns<K>> x() const
     {
-      vec<T, K::dim> result;
+      vec<T, point_columns<K>> result;
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) result[d] = value[d];
+      for (int d = 0; d < point_columns<K>; ++d) result[d] = value[d];
       return result;
     }
     __device__ vec<T, K::n_in> q() const
     {
       vec<T, K::n_in> result;
       NEARFIELD_UNROLL
-      for (int c = 0; c < K::n_in; ++c) result[c] = value[K::dim + c];
+      for (int c = 0; c < K::n_in; ++c) result[c] = value[point_columns<K> + c];
       return result;
     }
   };
@@ -196,9 +197,9 @@ namespace nearfield::detail
     {
       device_sources<K, T> const& from = job_.sources[allocation_];
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) to.value[d] = from.x[d][set_begin_ + j];
+      for (int d = 0; d < point_columns<K>; ++d) to.value[d] = from.x[d][set_begin_ + j];
       NEARFIELD_UNROLL
-      for (int c = 0; c < K::n_in; ++c) to.value[K::dim + c] = from.q[c][set_begin_ + j];
+      for (int c = 0; c < K::n_in; ++c) to.value[point_columns<K> + c] = from.q[c][set_begin_ + j];
       if (shift_ != 0)
       {
         NEARFIELD_UNROLL
@@ -250,9 +251,9 @@ namespace nearfield::detail
   /// The R targets of a thread meet the sources first, first + stride ... of a tile. Tested: a pair at
   /// distance zero adds zero.
   template <bool Tested, int Unroll, class K, class T, int R>
-  __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
-                             tile_source<K, T> const* tile, index_type first, index_type stride,
-                             index_type end)
+  __device__ void sweep_tile(K const& k, vec<T, point_columns<K>> const (&x)[R],
+                             vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,
+                             index_type first, index_type stride, index_type end)
   {
     vec<T, K::n_in> const none{};
     vec<T, K::n_out> nothing;
@@ -262,14 +263,14 @@ namespace nearfield::detail
       tile_source<K, T> const source = tile[j];
       NEARFIELD_UNROLL
       for (int r = 0; r < R; ++r)
-        interact<false, Tested>(k, x[r] - source.x(), source.q(), sum[r], none, nothing);
+        interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(), sum[r], none, nothing);
     }
   }
 
   /// As sweep_tile, but leaves out source self + r * stride_of_self, which is target r itself. If `tested`, a
   /// pair at distance zero adds zero.
   template <class K, class T, int R>
-  __device__ void sweep_tile_with_care(K const& k, vec<T, K::dim> const (&x)[R],
+  __device__ void sweep_tile_with_care(K const& k, vec<T, point_columns<K>> const (&x)[R],
                                        vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,
                                        index_type first, index_type stride, index_type end,
                                        index_type self, index_type stride_of_self, bool tested)
@@ -283,18 +284,18 @@ namespace nearfield::detail
       NEARFIELD_UNROLL
       for (int r = 0; r < R; ++r)
       {
-        auto distance = x[r] - source.x();
+        auto pair = between<K>(x[r], source.x());
         auto q = source.q();
         bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
         if constexpr (!radial_interaction<K>)
         {
-          bool const at_zero = tested && dot(distance, distance) == T(0);
-          if (at_zero) distance[0] = T(1);
+          bool const at_zero = tested && dot(pair.r, pair.r) == T(0);
+          if (at_zero) pair.r[0] = T(1);
           left_out = left_out || at_zero;
         }
         NEARFIELD_UNROLL
         for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
-        interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
+        interact<false, radial_interaction<K>>(k, pair, q, sum[r], none, nothing);
       }
     }
   }

@@ -25,7 +25,7 @@ namespace nearfield::detail
   };
 
   /// The work of one call of a compiled P2P kernel: the target boxes [first_box, last_box) of a list. Columns
-  /// are pointers: of positions, column d of a set of sources is number set * dim + d; of inputs and
+  /// are pointers: of points, which have n_x columns (point_columns of the interaction), column d of a set of sources is number set * n_x + d; of inputs and
   /// outputs, which follow one another right-hand side by right-hand side, column i of a right-hand side is
   /// number (set * n_rhs + rhs) * n_in + i, and (set * n_rhs + rhs) * n_out + i.
   ///
@@ -35,9 +35,9 @@ namespace nearfield::detail
   template <class T>
   struct p2p_job : list_view
   {
-    T const* const* target_x = nullptr; ///< dim columns
+    T const* const* target_x = nullptr; ///< n_x columns
     T* const* target_out = nullptr;     ///< n_out columns for each right-hand side, added to
-    T const* const* source_x = nullptr; ///< dim columns for each set
+    T const* const* source_x = nullptr; ///< n_x columns for each set
     T const* const* source_q = nullptr; ///< n_in columns for each set and right-hand side
 
     // mutual kernels only: the sources receive too
@@ -125,9 +125,9 @@ namespace nearfield::detail
   template <class T>
   struct cuda_job : list_view, cuda_item_counts
   {
-    T const* const* target_x = nullptr; ///< dim columns
+    T const* const* target_x = nullptr; ///< n_x columns
     T* const* target_out = nullptr;     ///< n_rhs * n_out columns
-    T const* const* source_x = nullptr; ///< dim columns per allocation
+    T const* const* source_x = nullptr; ///< n_x columns per allocation
     T const* const* source_q = nullptr; ///< n_rhs * n_in columns per allocation
     int n_allocations = 1;              ///< the number of allocations in source_x and source_q
     int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for up to eight of them

@@ -39,7 +39,7 @@ namespace nearfield
   template <detail::columns_view X, detail::columns_view Q, class Out = detail::no_outputs>
   struct leaf
   {
-    X x;                         ///< K::dim columns
+    X x;                         ///< K::dim columns, then the parameters
     Q q;                         ///< n_in columns for each right-hand side
     Out out;                     ///< n_out columns for each right-hand side
     std::array<double, 3> shift; ///< length^1
@@ -204,7 +204,7 @@ namespace nearfield
       Targets const targets_;
       int const n_rhs_;
       bool const may_coincide_;
-      column_pointers<T const*, K::dim> x_;
+      column_pointers<T const*, point_columns<K>> x_;
       column_pointers<T const*, n_q> q_;
       column_pointers<T*, n_out> out_;
       std::array<std::ptrdiff_t, 3> strides_;

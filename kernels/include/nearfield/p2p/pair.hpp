@@ -38,17 +38,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// One target meets one source in each lane. A tested pair at distance zero adds zero.
   template <bool Mutual, bool Tested, class K, class V>
-  NEARFIELD_FN void interact(K const& k, vec<V, K::dim> r, vec<V, K::n_in> q, vec<V, K::n_out>& out,
-                             vec<V, K::n_in> back_q, vec<V, K::n_out>& back_out)
+  NEARFIELD_FN void interact(K const& k, pair_at<K, V> pair, vec<V, K::n_in> q,
+                             vec<V, K::n_out>& out, vec<V, K::n_in> back_q,
+                             vec<V, K::n_out>& back_out)
   {
     if constexpr (radial_interaction<K>)
-      apply<Mutual, K>(k(r, root_of<Tested, K>(r)), q, out, back_q, back_out);
+      apply<Mutual, K>(map_of(k, pair, root_of<Tested, K>(pair.r)), q, out, back_q, back_out);
     else
     {
       if constexpr (Tested)
       {
-        V const r2 = dot(r, r);
-        r[0] = r[0] + (V(1) - math<V>::keep_nonzero(r2, V(1)));
+        V const r2 = dot(pair.r, pair.r);
+        pair.r[0] = pair.r[0] + (V(1) - math<V>::keep_nonzero(r2, V(1)));
         NEARFIELD_UNROLL
         for (int i = 0; i < K::n_in; ++i)
         {
@@ -56,7 +57,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           if constexpr (Mutual) back_q[i] = math<V>::keep_nonzero(r2, back_q[i]);
         }
       }
-      apply<Mutual, K>(k(r), q, out, back_q, back_out);
+      apply<Mutual, K>(map_of(k, pair), q, out, back_q, back_out);
     }
   }
 }

@@ -73,7 +73,7 @@ namespace nearfield
     struct cost_subject
     {
       std::string name; ///< of the interaction, without spaces, and the same for no other one
-      int dim, n_in, n_out;
+      int dim, n_parameters, n_in, n_out;
       double flops;
       bool is_mutual, tests_for_zero;
       void const* k;      ///< the interaction
@@ -87,6 +87,7 @@ namespace nearfield
       if (!builtin_interaction<K>) name += std::string(".") + typeid(K).name();
       return {name,
               K::dim,
+              parameters_of<K>,
               K::n_in,
               K::n_out,
               static_cast<double>(K::flops),

@@ -84,13 +84,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class V>
   concept transposes_four = requires { requires math<V>::transposes; };
 
-  /// The first `count` points of Dim columns with one stride and of NIn with another: all in one loop, as above.
-  template <class V, int Dim, int NIn>
+  /// The first `count` points of NX columns with one stride and of NIn with another: all in one loop, as above.
+  template <class V, int NX, int NIn>
   [[gnu::noinline]] void read_points(real_of<V>* const* to, real_of<V> const* const* from,
                                      std::ptrdiff_t stride_x, std::ptrdiff_t stride_q,
                                      index_type count) noexcept
   {
-    if constexpr (Dim + NIn == 4 && transposes_four<V>)
+    if constexpr (NX + NIn == 4 && transposes_four<V>)
     {
       bool const are_records = stride_x == stride_q && from[1] == from[0] + 1 &&
                                from[2] == from[0] + 2 && from[3] == from[0] + 3;
@@ -106,9 +106,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     for (index_type j = 0; j < count; ++j)
     {
       NEARFIELD_UNROLL
-      for (int d = 0; d < Dim; ++d) to[d][j] = from[d][j * stride_x];
+      for (int d = 0; d < NX; ++d) to[d][j] = from[d][j * stride_x];
       NEARFIELD_UNROLL
-      for (int i = 0; i < NIn; ++i) to[Dim + i][j] = from[Dim + i][j * stride_q];
+      for (int i = 0; i < NIn; ++i) to[NX + i][j] = from[NX + i][j * stride_q];
     }
   }
 
@@ -131,18 +131,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     T* values; ///< of all columns, `most` apart
     T** columns;
-    int const dim, n_in, n_out, most;
+    int const n_x, n_in, n_out, most;
 
     T* const* x() const { return columns; }
-    T* const* q() const { return columns + dim; }
-    T* const* out() const { return columns + dim + n_in; }
+    T* const* q() const { return columns + n_x; }
+    T* const* out() const { return columns + n_x + n_in; }
 
     [[gnu::noinline]] void read_targets(p2p_job<T> const& job, index_type begin, index_type count,
                                         bool with_inputs) noexcept
     {
       p2p_strides const strides = strides_of(job);
-      for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
-      read_strided<V>(*x(), most, dim, job.target_x, strides.target_x, begin, count);
+      for (int c = 0; c < n_x + n_in + n_out; ++c) columns[c] = values + c * most;
+      read_strided<V>(*x(), most, n_x, job.target_x, strides.target_x, begin, count);
       if (with_inputs)
         read_strided<V>(*q(), most, n_in, job.target_q, strides.target_q, begin, count);
       read_strided<V>(*out(), most, n_out, job.target_out, strides.target_out, begin, count);
@@ -153,8 +153,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       p2p_strides const& strides = *job.strides;
       index_type const count = range.end - range.begin;
-      for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
-      read_strided<V>(*x(), most, dim, job.source_x + range.set * dim, strides.source_x,
+      for (int c = 0; c < n_x + n_in + n_out; ++c) columns[c] = values + c * most;
+      read_strided<V>(*x(), most, n_x, job.source_x + range.set * n_x, strides.source_x,
                       range.begin, count);
       read_strided<V>(*q(), most, n_in, job.source_q + range.set * n_in, strides.source_q,
                       range.begin, count);
@@ -232,20 +232,20 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
   /// so it needs no tails and never reads outside the caller's arrays. Lanes left over in the last pack
-  /// repeat the last source, with q = 0.
-  template <class V, int Dim, int NIn, int NOut, bool Mutual>
+  /// repeat the last source, with q = 0. The first Dim of the NX columns of points are coordinates.
+  template <class V, int Dim, int NX, int NIn, int NOut, bool Mutual>
   struct panel
   {
     using T = real_of<V>;
     static constexpr int width = math<V>::width;
-    static constexpr int columns = Dim + NIn + NOut;
+    static constexpr int columns = NX + NIn + NOut;
     static constexpr int fitting =
         panel_bytes / (columns * static_cast<int>(sizeof(T))) / width * width;
     static constexpr int least = 4 * width, most = most_packs * width;
     static constexpr int capacity = fitting < least ? least : fitting > most ? most : fitting;
 
     // one pack more than fits: pad() stores a whole pack after the last source
-    alignas(64) T x[Dim][capacity + width];
+    alignas(64) T x[NX][capacity + width];
     alignas(64) T q[NIn][capacity + width];
     alignas(64) T out[NOut][capacity + width];
     panel_piece pieces[panel_pieces];
@@ -268,13 +268,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
       index_type const count = length < room ? length : room;
-      T const* const* const source_x = job.source_x + range.set * Dim;
+      T const* const* const source_x = job.source_x + range.set * NX;
       T const* const* const source_q = job.source_q + range.set * NIn;
       auto const find = [&](T const** from, T** to, p2p_strides const& strides)
                             __attribute__((always_inline))
       {
         NEARFIELD_UNROLL
-        for (int d = 0; d < Dim; ++d)
+        for (int d = 0; d < NX; ++d)
         {
           from[d] = source_x[d] + range.begin * strides.source_x;
           to[d] = x[d] + size;
@@ -282,24 +282,24 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         NEARFIELD_UNROLL
         for (int i = 0; i < NIn; ++i)
         {
-          from[Dim + i] = source_q[i] + range.begin * strides.source_q;
-          to[Dim + i] = q[i] + size;
+          from[NX + i] = source_q[i] + range.begin * strides.source_q;
+          to[NX + i] = q[i] + size;
         }
       };
       // arrays of their own: those that a function takes are in memory
       if (job.strides != nullptr)
       {
-        T const* from[Dim + NIn];
-        T* to[Dim + NIn];
+        T const* from[NX + NIn];
+        T* to[NX + NIn];
         find(from, to, *job.strides);
-        read_points<V, Dim, NIn>(to, from, job.strides->source_x, job.strides->source_q, count);
+        read_points<V, NX, NIn>(to, from, job.strides->source_x, job.strides->source_q, count);
       }
       else
       {
-        T const* from[Dim + NIn];
-        T* to[Dim + NIn];
+        T const* from[NX + NIn];
+        T* to[NX + NIn];
         find(from, to, {});
-        copy_columns<V, Dim + NIn>(to, from, count);
+        copy_columns<V, NX + NIn>(to, from, count);
       }
       if (range.shift != 0)
         for (int d = 0; d < Dim; ++d)
@@ -317,7 +317,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_FN void pad()
     {
       NEARFIELD_UNROLL
-      for (int d = 0; d < Dim; ++d) math<V>::store(x[d] + size, V(x[d][size - 1]));
+      for (int d = 0; d < NX; ++d) math<V>::store(x[d] + size, V(x[d][size - 1]));
       NEARFIELD_UNROLL
       for (int i = 0; i < NIn; ++i) math<V>::store(q[i] + size, V(T(0)));
       size = vectors() * width;
@@ -354,7 +354,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr int width = math<V>::width;
 
     T* const columns;
-    int const dim, inputs, outputs;
+    int const dim, n_x, inputs,
+        outputs;                       ///< n_x columns of points, the first dim of them coordinates
     int const n_out;                   ///< of one right-hand side
     int const set_inputs, set_outputs; ///< columns of a set of the job
     int const stride;
@@ -364,8 +365,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int size = 0;
 
     T* x(int c) const { return columns + c * stride; }
-    T* q(int c) const { return x(dim + c); }
-    T* out(int c) const { return x(dim + inputs + c); }
+    T* q(int c) const { return x(n_x + c); }
+    T* out(int c) const { return x(n_x + inputs + c); }
     int vectors() const { return (size + width - 1) / width; }
     bool full() const { return size >= capacity || n_pieces == panel_pieces; }
 
@@ -390,10 +391,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           read_strided<V>(to, 0, 1, &from, step, range.begin, count);
       };
       p2p_strides const strides = strides_of(job);
-      for (int d = 0; d < dim; ++d)
+      for (int d = 0; d < n_x; ++d)
       {
-        copy(x(d), job.source_x[range.set * dim + d], strides.source_x);
-        if (range.shift == 0) continue;
+        copy(x(d), job.source_x[range.set * n_x + d], strides.source_x);
+        if (range.shift == 0 || d >= dim) continue;
         T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
         for (index_type j = 0; j < count; ++j) x(d)[static_cast<index_type>(size) + j] += shift;
       }
@@ -406,7 +407,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     void pad()
     {
-      for (int d = 0; d < dim; ++d) math<V>::store(x(d) + size, V(x(d)[size - 1]));
+      for (int d = 0; d < n_x; ++d) math<V>::store(x(d) + size, V(x(d)[size - 1]));
       for (int c = 0; c < inputs; ++c) math<V>::store(q(c) + size, V(T(0)));
       size = vectors() * width;
     }

@@ -34,7 +34,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class K, class V>
   struct four_sources
   {
-    vec<V, K::dim> x;
+    vec<V, point_columns<K>> x;
     vec<V, K::n_in> q;
     vec<V, K::n_out> out; // mutual only
   };
@@ -56,9 +56,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     for (int j = 0; j < n_sources; j += 4, ++end)
     {
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d)
+      for (int d = 0; d < point_columns<K>; ++d)
       {
-        T const* const column = job.source_x[set * K::dim + d] + own_begin;
+        T const* const column = job.source_x[set * point_columns<K> + d] + own_begin;
         end->x[d] = math<V>::repeat_four(column + j, n_sources - j, column[n_sources - 1]);
       }
       NEARFIELD_UNROLL
@@ -79,11 +79,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type at[groups];
       NEARFIELD_UNROLL
       for (index_type g = 0; g < groups; ++g) at[g] = i + g < last ? i + g : last - 1;
-      vec<V, K::dim> target;
+      vec<V, point_columns<K>> target;
       vec<V, K::n_in> target_q{}; // mutual only
       vec<V, K::n_out> out;
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) target[d] = math<V>::spread(job.target_x[d], at);
+      for (int d = 0; d < point_columns<K>; ++d) target[d] = math<V>::spread(job.target_x[d], at);
       if constexpr (Mutual)
       {
         NEARFIELD_UNROLL
@@ -100,7 +100,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       NEARFIELD_UNROLL
       for (int o = 0; o < K::n_out; ++o) out[o] = V(T(0));
       sources* four = all;
-      do interact<Mutual, true>(k, target - four->x, four->q, out, target_q, four->out);
+      do interact<Mutual, true>(k, between<K>(target, four->x), four->q, out, target_q, four->out);
       while (++four != end);
       NEARFIELD_UNROLL
       for (int o = 0; o < K::n_out; ++o)
@@ -177,11 +177,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::noinline]] void meet_few_strided(K const& k, p2p_job<real_of<V>> const& job,
                                           index_type b) noexcept
   {
-    constexpr int n_columns = K::dim + K::n_in + K::n_out, most = small_box_points;
+    constexpr int n_columns = point_columns<K> + K::n_in + K::n_out, most = small_box_points;
     real_of<V> values[2][n_columns][most];
     real_of<V>* columns[2][n_columns];
-    copied_box<V> box{{values[0][0], columns[0], K::dim, K::n_in, K::n_out, most},
-                      {values[1][0], columns[1], K::dim, K::n_in, K::n_out, most},
+    copied_box<V> box{{values[0][0], columns[0], point_columns<K>, K::n_in, K::n_out, most},
+                      {values[1][0], columns[1], point_columns<K>, K::n_in, K::n_out, most},
                       {},
                       {},
                       {}};

@@ -18,7 +18,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class K, class V, int RT>
   struct target_block
   {
-    vec<V, K::dim> x[RT];
+    vec<V, point_columns<K>> x[RT];
     vec<V, K::n_in> q[RT]; // mutual only
     vec<V, K::n_out> out[RT];
   };
@@ -66,7 +66,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (Mutual) back = load_columns<V>(sources.out, j);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
-        interact<Mutual, Tested>(k, block.x[t] - x, q, sums[t], block.q[t], back);
+        interact<Mutual, Tested>(k, between<K>(block.x[t], x), q, sums[t], block.q[t], back);
       if constexpr (Mutual) store_columns(sources.out, j, back);
     }
   }
@@ -85,7 +85,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       auto const x = load_columns<V>(sources.x, (first + p) * width);
       NEARFIELD_UNROLL
-      for (int t = 0; t < RT; ++t) math<V>::store(roots[p][t], root_of<Tested, K>(block.x[t] - x));
+      for (int t = 0; t < RT; ++t)
+        math<V>::store(roots[p][t], root_of<Tested, K>(between<K>(block.x[t], x).r));
     }
     NEARFIELD_NO_UNROLL
     for (int p = 0; p < packs; ++p)
@@ -97,8 +98,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (Mutual) back = load_columns<V>(sources.out, j);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
-        apply<Mutual, K>(k(block.x[t] - x, math<V>::load(roots[p][t])), q, sums[t], block.q[t],
-                         back);
+        apply<Mutual, K>(map_of(k, between<K>(block.x[t], x), math<V>::load(roots[p][t])), q,
+                         sums[t], block.q[t], back);
       if constexpr (Mutual) store_columns(sources.out, j, back);
     }
   }
@@ -157,7 +158,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       V const others = math<V>::load(table.value + (width - 1 - lane - t));
       auto const q = others * load_columns<V>(sources.q, j);
-      interact<false, Tested>(k, block.x[t] - x, q, block.out[t], q, block.out[t]);
+      interact<false, Tested>(k, between<K>(block.x[t], x), q, block.out[t], q, block.out[t]);
     }
   }
 
@@ -185,7 +186,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         bool const exists = i + t < n_targets;
         index_type const at = exists ? begin + static_cast<index_type>(i + t) : end - 1;
         NEARFIELD_UNROLL
-        for (int d = 0; d < K::dim; ++d) block.x[t][d] = V(job.target_x[d][at]);
+        for (int d = 0; d < point_columns<K>; ++d) block.x[t][d] = V(job.target_x[d][at]);
         if constexpr (Mutual)
         {
           NEARFIELD_UNROLL
@@ -239,14 +240,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::noinline]] void run_boxes(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     using T = real_of<V>;
-    constexpr int n_columns = K::dim + K::n_in + K::n_out, most = targets_at_once;
+    constexpr int n_columns = point_columns<K> + K::n_in + K::n_out, most = targets_at_once;
     static_assert(most % RT == 0);
     K const k = *static_cast<K const*>(interaction);
-    panel<V, K::dim, K::n_in, K::n_out, Mutual> sources;
+    panel<V, K::dim, point_columns<K>, K::n_in, K::n_out, Mutual> sources;
     double total[K::n_out * most];
     T scale[K::n_out], values[n_columns][most];
     T* columns[n_columns];
-    copied_points<V> copies{values[0], columns, K::dim, K::n_in, K::n_out, most};
+    copied_points<V> copies{values[0], columns, point_columns<K>, K::n_in, K::n_out, most};
     NEARFIELD_UNROLL
     for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
 

@@ -95,26 +95,27 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     V const untested(tested ? 0 : 1);
     for (int t = 0; t < to.targets; ++t)
     {
-      vec<V, K::dim> target;
+      vec<V, point_columns<K>> target, source;
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) target[d] = V(to.target_x[d * to.targets + t]);
+      for (int d = 0; d < point_columns<K>; ++d) target[d] = V(to.target_x[d * to.targets + t]);
       NEARFIELD_NO_UNROLL
       for (int p = 0; p < to.packs; ++p)
       {
-        vec<V, K::dim> r;
         NEARFIELD_UNROLL
-        for (int d = 0; d < K::dim; ++d)
-          r[d] = target[d] - math<V>::load(to.source_x + d * to.stride + p * width);
+        for (int d = 0; d < point_columns<K>; ++d)
+          source[d] = math<V>::load(to.source_x + d * to.stride + p * width);
+        auto pair = between<K>(target, source);
+        auto& r = pair.r;
         V nonzero;
         auto const map = [&]
         {
           if constexpr (radial_interaction<K>)
-            return k(r, root_of<true, K>(r));
+            return map_of(k, pair, root_of<true, K>(r));
           else
           {
             nonzero = dot(r, r) + untested;
             r[0] = r[0] + (V(1) - math<V>::keep_nonzero(nonzero, V(1)));
-            return k(r);
+            return map_of(k, pair);
           }
         }();
         auto const store = [&](vec<V, n_out> const& column, int first)
@@ -150,14 +151,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = real_of<V>;
     void (*evaluate)(void const* interaction, matrix_block<V> const& to, bool tested) noexcept;
     void const* interaction;
-    int dim, n_in, n_out;
-    int n_entries;  ///< that are stored
-    int first_back; ///< the first entry of K(-r)
+    int dim, n_x, n_in, n_out; ///< n_x: columns of points
+    int n_entries;             ///< that are stored
+    int first_back;            ///< the first entry of K(-r)
     bool mutual;
     T const* scale;      ///< of the outputs of targets
     T const* back_scale; ///< of the outputs of sources
     T* entries;          ///< of the matrices
     int packs;           ///< that have room there
+    T* target_x;         ///< column d of target t at [d * matrix_block::targets + t]
     T* target_q;         ///< input c of target t at [c * matrix_block::targets + t]
     T* values;           ///< of the targets of a block, if columns have strides
     T** columns;         ///< in values
@@ -333,7 +335,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static_assert(width % n_block == 0, "the targets of a block must lie in one pack of sources");
     static_assert(targets_at_once % n_block == 0);
 
-    copied_points<V> copies{kernel.values,         kernel.columns,         kernel.dim,
+    copied_points<V> copies{kernel.values,         kernel.columns,         kernel.n_x,
                             n_sides * kernel.n_in, n_sides * kernel.n_out, n_block};
     std::conditional_t<Strided, p2p_job<T>, p2p_job<T> const&> here = job;
     int const n_targets = static_cast<int>(end - begin);
@@ -352,10 +354,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         here.target_out = copies.out();
       }
       // a partial block repeats its last target, with q = 0
-      T target_x[3 * n_block];
-      for (int d = 0; d < kernel.dim; ++d)
+      for (int d = 0; d < kernel.n_x; ++d)
         for (int t = 0; t < n_block; ++t)
-          target_x[d * n_block + t] =
+          kernel.target_x[d * n_block + t] =
               here.target_x[d][at + static_cast<index_type>(t < count ? t : count - 1)];
       if (kernel.mutual)
         for (int c = 0; c < n_sides * kernel.n_in; ++c)
@@ -373,7 +374,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (int first = kernel.mutual ? own_pack : 0; first < n_packs; first += kernel.packs)
       {
         matrix_block<V> const matrices{
-            target_x, sources.x(0) + first * width, sources.stride,
+            kernel.target_x, sources.x(0) + first * width, sources.stride,
             n_packs - first < kernel.packs ? n_packs - first : kernel.packs, kernel.entries};
         kernel.evaluate(kernel.interaction, matrices, job.tests_for_zero);
         if (inside && first <= own_pack && own_pack < first + matrices.packs)
@@ -408,10 +409,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       int const inputs = n_sides * kernel.n_in,
                 outputs = kernel.mutual ? n_sides * kernel.n_out : 0;
       // one pack less than fits: pad() stores a whole pack after the last source
-      int const stride = n_reals / (kernel.dim + inputs + outputs) / width * width;
+      int const stride = n_reals / (kernel.n_x + inputs + outputs) / width * width;
       int const capacity = stride / width > most_packs ? most_packs * width : stride - width;
       rhs_panel<V> sources{columns,
                            kernel.dim,
+                           kernel.n_x,
                            inputs,
                            outputs,
                            kernel.n_out,
@@ -449,15 +451,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     constexpr int wider = K::n_in < K::n_out ? K::n_out : K::n_in;
     constexpr int most_sides = wider < rhs_columns ? rhs_columns / wider : 1;
     constexpr int reals = static_cast<int>(sizeof(T));
-    constexpr int least = (K::dim + most_sides * (K::n_in + K::n_out)) * 5 * width;
+    constexpr int least = (point_columns<K> + most_sides * (K::n_in + K::n_out)) * 5 * width;
     constexpr int fitting = rhs_panel_bytes / reals, n_reals = fitting < least ? least : fitting;
     constexpr int packs = rhs_matrix_bytes / reals / (n_entries * n_block * width) + 1;
 
     alignas(64) T columns[n_reals];
     alignas(64) T entries[packs * n_entries * n_block * width];
-    constexpr int n_columns = K::dim + most_sides * (K::n_in + K::n_out);
+    constexpr int n_columns = point_columns<K> + most_sides * (K::n_in + K::n_out);
     T values[n_columns * n_block];
     T* of_values[n_columns];
+    T target_x[point_columns<K> * n_block];
     T target_q[most_sides * K::n_in * n_block], scale[K::n_out], back_scale[K::n_out];
     for (int o = 0; o < K::n_out; ++o)
     {
@@ -465,9 +468,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (Mutual || back::is_stored_instead)
         if (back::is_odd(o)) (back::is_stored_instead ? scale : back_scale)[o] *= -1;
     }
-    run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, K::n_in, K::n_out,
-                     n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale, back_scale, entries,
-                     packs, target_q, values, of_values},
+    run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, point_columns<K>,
+                     K::n_in, K::n_out, n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale,
+                     back_scale, entries, packs, target_x, target_q, values, of_values},
                     job, most_sides, columns, n_reals);
   }
 }

@@ -152,10 +152,10 @@ namespace nearfield
   /// The right-hand sides that one pass serves: a power of two, and 1 if an interaction has so many inputs or
   /// outputs that a thread cannot hold two. What a source receives in the mutual kernel travels from lane to
   /// lane, so there a few large sums cost less than many.
-  constexpr int right_hand_sides_of_pass(int real_bytes, int dim, int n_in, int n_out, bool mutual)
+  constexpr int right_hand_sides_of_pass(int real_bytes, int n_x, int n_in, int n_out, bool mutual)
   {
     int n = mutual && n_out * real_bytes > 16 ? 4 : 8;
-    while (n > 1 && ((dim + n * n_in) * 8 > gather_tile_bytes || n * n_out > 32)) n /= 2;
+    while (n > 1 && ((n_x + n * n_in) * 8 > gather_tile_bytes || n * n_out > 32)) n /= 2;
     return n;
   }
 

@@ -40,7 +40,7 @@ namespace nearfield::starpu::detail
   struct interaction_shape
   {
     std::string_view name;
-    int dim, n_in, n_out;
+    int dim, n_x, n_in, n_out; ///< n_x: columns of points
     bool has_way_back;
     bool is_builtin;
     bool has_cuda;
@@ -105,6 +105,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       kernel_type<T> made{};
       made.name = K::name;
       made.dim = K::dim;
+      made.n_x = nearfield::detail::point_columns<K>;
       made.n_in = K::n_in;
       made.n_out = K::n_out;
       made.has_way_back = nearfield::detail::has_way_back<K>;
