@@ -10,3 +10,11 @@ NEARFIELD_CUDA_KERNELS(nearfield::grad_lennard_jones_cutoff<2>)
 NEARFIELD_CUDA_KERNELS(nearfield::grad_lennard_jones_cutoff<3>)
 NEARFIELD_CUDA_KERNELS(nearfield::sph_density<2>)
 NEARFIELD_CUDA_KERNELS(nearfield::sph_density<3>)
+
+using nearfield::lennard_jones_tail;
+using mixture_cut = nearfield::lennard_jones<3, 3, lennard_jones_tail::cut>;
+using mixture_shifted = nearfield::lennard_jones<3, 3, lennard_jones_tail::shifted>;
+using mixture_switched = nearfield::lennard_jones<3, 3, lennard_jones_tail::switched>;
+NEARFIELD_CUDA_KERNELS(mixture_cut)
+NEARFIELD_CUDA_KERNELS(mixture_shifted)
+NEARFIELD_CUDA_KERNELS(mixture_switched)

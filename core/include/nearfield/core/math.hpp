@@ -61,6 +61,8 @@ namespace nearfield
     static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
     /// y where a < b, else 0
     static NEARFIELD_FN T keep_less(T a, T b, T y) { return a < b ? y : T(0); }
+    /// table[i] for a whole number i in every lane
+    static NEARFIELD_FN T lookup(T const* table, T i) { return table[static_cast<int>(i)]; }
     /// root_scale / sqrt(x), the cheapest form: the constant is taken out once, at the end of a sum
     static NEARFIELD_FN T scaled_rsqrt(T x) { return rsqrt(x); }
     static constexpr double root_scale = 1; ///< the ratio of scaled_rsqrt to rsqrt
@@ -105,6 +107,39 @@ namespace nearfield
   {
     return math<V>::keep_less(a, b, y);
   }
+
+  /// table[i] of every lane, which hold whole numbers i.
+  template <class V>
+  NEARFIELD_FN V lookup(typename math<V>::real const* table, V const& i)
+  {
+    return math<V>::lookup(table, i);
+  }
+
+  /// N values that an interaction looks up in either precision.
+  template <int N>
+  struct lookup_table
+  {
+    double of_double[N]; ///< the values
+    float of_float[N];   ///< the same, rounded
+
+    /// Sets value i.
+    constexpr void set(int i, double value)
+    {
+      of_double[i] = value;
+      of_float[i] = static_cast<float>(value);
+    }
+    /// Value i of every lane; the lanes of i hold whole numbers below N.
+    template <class V>
+    NEARFIELD_FN V at(V const& i) const
+    {
+      if constexpr (N == 1)
+        return V(of_double[0]);
+      else if constexpr (std::is_same_v<typename math<V>::real, float>)
+        return lookup(of_float, i);
+      else
+        return lookup(of_double, i);
+    }
+  };
 
   namespace detail
   {

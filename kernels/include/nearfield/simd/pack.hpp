@@ -250,6 +250,27 @@ namespace nearfield
       return kept;
     }
 
+    static NEARFIELD_FN V lookup(T const* table, V const& i)
+    {
+      V found;
+      if constexpr (requires(typename batch::register_type r) { detail::lookup(table, r); })
+      {
+        NEARFIELD_UNROLL
+        for (int m = 0; m < M; ++m)
+          found.part[m] =
+              batch(detail::lookup(table, static_cast<typename batch::register_type>(i.part[m])));
+        return found;
+      }
+      else
+      {
+        T lanes[width];
+        store(lanes, i);
+        NEARFIELD_UNROLL
+        for (int lane = 0; lane < width; ++lane) lanes[lane] = table[static_cast<int>(lanes[lane])];
+        return load(lanes);
+      }
+    }
+
     /// Whether roots start from a seed: the register type has one.
     static constexpr bool seeded = requires(typename batch::register_type r) {
       detail::rsqrt_seed(r);

@@ -41,6 +41,7 @@ namespace nearfield::detail
   void add_in_groups(no_register);
   void add_groups(no_register);
   void transpose_four(no_register);
+  void lookup(no_register);
 
   // load_first(p, n, rest): lanes [0, n) from p, the others from rest. A masked load reads nothing past p + n
   // and does not fault there, so any page may follow. n may be negative or more than there are lanes.
@@ -54,6 +55,8 @@ namespace nearfield::detail
 
   // transpose_four(p, stride, to, j): four values of each of four records, the first at p and the others `stride` values
   // apart, to to[0] + j to to[3] + j.
+
+  // lookup(table, i): table[i] for the whole numbers in the lanes of i.
 
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. Such an x is zero exactly if its
   // bits are; an integer comparison of them uses no multiplier.
@@ -134,6 +137,15 @@ namespace nearfield::detail
 #endif
 
 #if defined(__AVX2__) && defined(__FMA__)
+  NEARFIELD_FN __m256 lookup(float const* table, __m256 i)
+  {
+    return _mm256_i32gather_ps(table, _mm256_cvttps_epi32(i), sizeof(float));
+  }
+  NEARFIELD_FN __m256d lookup(double const* table, __m256d i)
+  {
+    return _mm256_i32gather_pd(table, _mm256_cvttpd_epi32(i), sizeof(double));
+  }
+
   NEARFIELD_FN __m256 keep_nonzero(__m256 x, __m256 y)
   {
     return _mm256_castsi256_ps(
@@ -236,6 +248,15 @@ namespace nearfield::detail
 #endif
 
 #if defined(__AVX512F__)
+  NEARFIELD_FN __m512 lookup(float const* table, __m512 i)
+  {
+    return _mm512_i32gather_ps(_mm512_cvttps_epi32(i), table, sizeof(float));
+  }
+  NEARFIELD_FN __m512d lookup(double const* table, __m512d i)
+  {
+    return _mm512_i32gather_pd(_mm512_cvttpd_epi32(i), table, sizeof(double));
+  }
+
   NEARFIELD_FN __m512 keep_nonzero(__m512 x, __m512 y)
   {
     __m512i const bits = _mm512_castps_si512(x);
