@@ -39,8 +39,10 @@ namespace nearfield::test
 
   /// The near field by brute force: all targets and sources whose leaves touch.
   template <class K, class T>
-  auto reference_near_field(K const& k, tree<K::dim> const& tree, points<T, K::dim> const& targets,
-                            points<T, K::dim> const& sources, soa<T const, K::n_in> const& q)
+  auto reference_near_field(K const& k, tree<K::dim> const& tree,
+                            points<T, nearfield::detail::point_columns<K>> const& targets,
+                            points<T, nearfield::detail::point_columns<K>> const& sources,
+                            soa<T const, K::n_in> const& q)
   {
     auto const target_leaf = leaf_of_points(tree.targets(), tree.target_order());
     auto const source_leaf = leaf_of_points(tree.sources(), tree.source_order());
@@ -56,6 +58,31 @@ namespace nearfield::test
     points<T, N> result;
     for (auto& column : result.columns) column.assign(n, value);
     return result;
+  }
+
+  /// A cloud, and parameters in [0.5, 1.5) for the interaction.
+  template <class K, class T>
+  points<T, nearfield::detail::point_columns<K>> make_points_of(cloud shape, std::size_t n)
+  {
+    auto const x = make_points<T, K::dim>(shape, n);
+    points<T, nearfield::detail::point_columns<K>> all;
+    for (int c = 0; c < nearfield::detail::point_columns<K>; ++c)
+      if (c < K::dim)
+        all.columns[c] = x.columns[c];
+      else
+      {
+        all.columns[c] = make_values<T>(n, 50 + static_cast<std::uint64_t>(c));
+        for (T& value : all.columns[c]) value = 1 + value / 2;
+      }
+    return all;
+  }
+
+  template <class K, class T, int N>
+  soa<T const, K::dim> coordinates_of(points<T, N> const& all)
+  {
+    std::array<T const*, K::dim> columns;
+    for (int d = 0; d < K::dim; ++d) columns[d] = all.columns[d].data();
+    return {columns, all.size()};
   }
 
   template <class T, int N>

@@ -25,10 +25,10 @@ namespace
   template <class T, class K>
   struct own_problem
   {
-    points<T, K::dim> x = make_points<T, K::dim>(cloud::plummer, 3000);
+    points<T, nearfield::detail::point_columns<K>> x = make_points_of<K, T>(cloud::plummer, 3000);
     points<T, K::n_in> q = make_inputs<T, K::n_in>(3000);
     points<T, K::n_out> out = make_columns<T, K::n_out>(3000, T(-7));
-    tree<K::dim> leaves = build_tree(x.view(), {.max_leaf_size = 40});
+    tree<K::dim> leaves = build_tree(coordinates_of<K>(x), {.max_leaf_size = 40});
     leaf_groups<K::dim> groups = group_leaves(leaves, {.leaves_per_group = 20});
   };
 
@@ -60,6 +60,12 @@ namespace
   {
     expect_steps_on_gpus<float>(mixed{});
     expect_steps_on_gpus<double>(mixed{});
+  }
+
+  TEST(starpu_own_interaction_on_gpus, with_parameters_of_points)
+  {
+    expect_steps_on_gpus<double>(dipole{});
+    expect_steps_on_gpus<float>(blobs{});
   }
 
   TEST(starpu_own_interaction_on_gpus, without_has_cuda_stays_on_cpus)

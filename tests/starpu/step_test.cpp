@@ -3,9 +3,11 @@
 #include "busy_workers.hpp"
 #include "environment.hpp"
 #include "kernels/src/p2p/plan.hpp"
+#include "p2p/own_interactions.hpp"
 #include "runtime/src/list_tasks.hpp"
 #include "step_problem.hpp"
 
+#include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
 
 #include <gmock/gmock.h>
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <set>
 #include <string>
@@ -336,6 +339,29 @@ namespace
       EXPECT_EQ(entry.implementation, NEARFIELD_ISA_NAME);
     EXPECT_THAT(gather_codelet<gated>().model->symbol,
                 AllOf(HasSubstr("_gated_"), HasSubstr("_3d_f64_" NEARFIELD_ISA_NAME)));
+  }
+
+  // Some points lie outside the box: their coordinates are moved, and their parameters are not.
+  TEST(starpu_step, reads_parameters_of_points)
+  {
+    auto x = make_points_of<dipole, double>(cloud::uniform, 1000);
+    for (std::size_t i = 0; i < x.size(); i += 3) x.columns[1][i] += 2;
+    auto const q = make_inputs<double, 1>(x.size());
+    tree<3> const leaves = build_tree(coordinates_of<dipole>(x), {.level = 3, .period = {1, 1, 1}});
+    auto const groups = group_leaves(leaves, {.leaves_per_group = 30});
+    points<double, 1> expected = make_columns<double, 1>(x.size(), 0.), out = expected;
+    near_field(simd, dipole{}, leaves, x.view(), q.view(), writable(expected));
+    double largest = 0;
+    for (double const value : expected.columns[0]) largest = std::max(largest, std::abs(value));
+    for (pair_form const form : pair_forms)
+    {
+      starpu::near_field step{one_runtime(), dipole{},      groups,        x.view(),
+                              q.view(),      writable(out), {.form = form}};
+      step.submit();
+      step.wait();
+      for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_NEAR(out.columns[0][i], expected.columns[0][i], 1e-12 * largest) << i;
+    }
   }
 
   /// Lets a worker run the first two P2P tasks that it is asked for, and no other.

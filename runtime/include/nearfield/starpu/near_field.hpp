@@ -349,7 +349,10 @@ namespace nearfield::starpu
                detail::column_handles const& q, detail::column_handles const& out,
                step_options const& options = {})
         : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
-    {}
+    {
+      static_assert(nearfield::detail::parameters_of<K> == 0,
+                    "a moving_tree has no columns for parameters of points");
+    }
 
     near_field(near_field const&) = delete;
     near_field& operator=(near_field const&) = delete;

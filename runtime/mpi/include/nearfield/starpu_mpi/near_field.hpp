@@ -100,7 +100,10 @@ namespace nearfield::starpu_mpi
                      starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
                      {true, nearfield::detail::right_hand_sides<K>(q, out), {}, {}, q, out},
                      options)
-    {}
+    {
+      static_assert(nearfield::detail::parameters_of<K> == 0,
+                    "a distributed_tree has no columns for parameters of points");
+    }
     /// Deleted: the tree would be gone before the step.
     template <interaction K, detail::columns_view Q, detail::columns_view Out>
     near_field(starpu::runtime const& starpu, K const& k,
