@@ -195,4 +195,29 @@ namespace nearfield
     using result = decltype(detail::device_result<T, Dim>(what));
     return detail::device_search<result>(cells.on_device(), what, &some.on_device());
   }
+
+  namespace detail
+  {
+    template <class List, class T>
+    NEARFIELD_API List device_pairs_within(List const& list, T const* type, double cutoff,
+                                           bool closed);
+  }
+
+  /// The pairs of a list that are closer than a smaller cutoff, as within() of a CPU, on the stream of the list. Waits for
+  /// their number.
+  template <class T, int Dim>
+  [[nodiscard]] device_csr<T, Dim> within(cuda_backend where, device_csr<T, Dim> const& list,
+                                          double cutoff, bool closed = false)
+  {
+    detail::check_same_stream(where.stream, list.r2.stream());
+    return detail::device_pairs_within(list, list.r2.data(), cutoff, closed);
+  }
+  /// The same of pairs in two columns.
+  template <class T, int Dim>
+  [[nodiscard]] device_coo<T, Dim> within(cuda_backend where, device_coo<T, Dim> const& list,
+                                          double cutoff, bool closed = false)
+  {
+    detail::check_same_stream(where.stream, list.r2.stream());
+    return detail::device_pairs_within(list, list.r2.data(), cutoff, closed);
+  }
 }

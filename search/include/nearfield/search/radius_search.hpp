@@ -164,6 +164,35 @@ namespace nearfield
     return result;
   }
 
+  namespace detail
+  {
+    /// `T const*` is the type of r2.
+    template <class List, class T>
+    NEARFIELD_API List pairs_within(executor* threads, List const& list, T const* type,
+                                    double cutoff, bool closed);
+  }
+
+  /// The pairs of a list, made with .distances, that are closer than a smaller cutoff (length^1), in the same order and with
+  /// the same columns: two cutoffs from one search. With `closed`, those at the cutoff count too.
+  ///
+  ///     auto const list = nearfield::radius_search(nearfield::simd, cells, nearfield::to_csr{.distances = true});
+  ///     auto const inner = nearfield::within(nearfield::simd, list, cutoff / 2);
+  ///
+  /// Throws nearfield::error for a list without distances, and a cutoff that is not positive and finite.
+  template <detail::cpu_place On, class T, int Dim>
+  [[nodiscard]] csr<T, Dim> within(On const& where, csr<T, Dim> const& list, double cutoff,
+                                   bool closed = false)
+  {
+    return detail::pairs_within(detail::threads_of(where), list, list.r2.data(), cutoff, closed);
+  }
+  /// The same of pairs in two columns.
+  template <detail::cpu_place On, class T, int Dim>
+  [[nodiscard]] coo<T, Dim> within(On const& where, coo<T, Dim> const& list, double cutoff,
+                                   bool closed = false)
+  {
+    return detail::pairs_within(detail::threads_of(where), list, list.r2.data(), cutoff, closed);
+  }
+
   /// One value computed from all pairs, without a list: f(sum, i, j, r2) adds a pair to a sum, or
   /// f(sum, i, j, r2, d) if it takes d = x_i - (x_j + sum_a S_a vectors[a]) too (a vec).
   ///
