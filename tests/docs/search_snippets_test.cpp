@@ -6,11 +6,15 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
+#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/simd.hpp>
 #include <nearfield/search/pair_filter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace nf = nearfield;
@@ -134,5 +138,33 @@ namespace
     // clang-format on
     EXPECT_EQ(first_pair, (std::vector<std::uint64_t>{0, 1, 2}));
     EXPECT_EQ(pairs_of_batch.i[1] + pairs_of_batch.j[1], 5);
+  }
+
+  TEST(docs, lennard_jones)
+  {
+    std::vector<double> const x = {0, 1, 2.2}, y(3, 0), z(3, 0), ones(3, 1);
+    nf::cell_list const cells{nf::soa{x, y, z}, 2.5};
+    std::vector<double> e(3), fx(3), fy(3), fz(3), xx(3), xy(3), xz(3), yy(3), yz(3), zz(3);
+    // clang-format off
+    // [lennard_jones]
+    nf::lennard_jones<3, 2> const k({.sigma = {1, 0.9, 0.9, 0.8}, .epsilon = {1, 1.2, 1.2, 0.6}, .cutoff = {2.5, 2.5, 2.5, 2}});
+    std::vector<double> const type = {0, 1, 1};
+    nf::near_field(nf::simd, k, cells, nf::soa{x, y, z, type}, nf::soa{ones},
+                   nf::soa{e, fx, fy, fz, xx, xy, xz, yy, yz, zz}, {.form = nf::pair_form::mutual});
+    // [lennard_jones]
+    // clang-format on
+    auto const energy = [](double sigma, double epsilon, double r, double cutoff)
+    {
+      auto const at = [&](double d)
+      {
+        double const s6 = std::pow(sigma / d, 6);
+        return 4 * epsilon * (s6 * s6 - s6);
+      };
+      return at(r) - at(cutoff);
+    };
+    EXPECT_NEAR(e[0] + e[1] + e[2],
+                energy(.9, 1.2, 1, 2.5) + energy(.9, 1.2, 2.2, 2.5) + energy(.8, .6, 1.2, 2),
+                1e-12);
+    EXPECT_NEAR(fx[0] + fx[1] + fx[2], 0, 1e-12);
   }
 }
