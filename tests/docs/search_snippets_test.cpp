@@ -6,7 +6,6 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
-#include <nearfield/search/pair_filter.hpp>
 
 #include <gtest/gtest.h>
 
