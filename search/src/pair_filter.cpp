@@ -1,6 +1,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
-#include <nearfield/search/pair_filter.hpp>
+#include <nearfield/search/pairs.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,6 @@
 #include <nearfield/kernels/lennard_jones.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
-#include <nearfield/search/pair_filter.hpp>
 
 #include <gtest/gtest.h>
 

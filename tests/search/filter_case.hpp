@@ -2,7 +2,7 @@
 
 #include "search/random_case.hpp"
 
-#include <nearfield/search/pair_filter.hpp>
+#include <nearfield/search/radius_search.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <nearfield/search/pair_filter.hpp>
+#include <nearfield/search/radius_search.hpp>
 
 #include "backends.hpp"
 #include "complains_of.hpp"
@@ -6,8 +6,6 @@
 #include "search/image_lists.hpp"
 #include "search/random_case.hpp"
 #include "search/search_case.hpp"
-
-#include <nearfield/search/radius_search.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -347,7 +347,9 @@ namespace
     auto x = make_points_of<dipole, double>(cloud::uniform, 1000);
     for (std::size_t i = 0; i < x.size(); i += 3) x.columns[1][i] += 2;
     auto const q = make_inputs<double, 1>(x.size());
-    tree<3> const leaves = build_tree(coordinates_of<dipole>(x), {.level = 3, .period = {1, 1, 1}});
+    cell<3> const unit{.vectors = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                       .periodic = {true, true, true}};
+    tree<3> const leaves = build_tree(coordinates_of<dipole>(x), {.level = 3, .cell = unit});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 30});
     points<double, 1> expected = make_columns<double, 1>(x.size(), 0.), out = expected;
     near_field(simd, dipole{}, leaves, x.view(), q.view(), writable(expected));

@@ -5,7 +5,6 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 #include <nearfield/tree/cuda.hpp>
@@ -136,7 +135,7 @@ namespace nearfield
                                        device_filter<T> const* filter);
   }
 
-  /// A cuda_cell_list of which only some pairs count, as `filtered` of a CPU (<nearfield/search/pair_filter.hpp>); the
+  /// A cuda_cell_list of which only some pairs count, as `filtered` of a CPU (<nearfield/search/radius_search.hpp>); the
   /// arrays of the filter are in host memory, and may be freed afterwards. A search tests each pair within the cutoff once
   /// more, by what the filter says. It refers to the cells.
   template <class T, int Dim>

@@ -416,4 +416,51 @@ namespace nearfield
     for (std::size_t s = 1; s < found.size(); ++s) found[s] += found[s - 1];
     return found;
   }
+
+  /// A cell list of which only some pairs count; every search takes it for the list.
+  ///
+  ///     std::array<double, 4> const by_type{3.0, 2.5, 2.5, 0};   // pairs of two points of type 1 never count
+  ///     nearfield::filtered const some{cells, {.types = type, .type_cutoffs = by_type}};
+  ///     nearfield::csr const list = nearfield::radius_search(nearfield::simd, some, nearfield::to_csr{});
+  ///
+  /// It holds after cells.rebuild() too, for as many points. The constructor throws nearfield::error for arrays of the
+  /// wrong size, types and points that are not there, a matrix that is not symmetric, cutoffs that are negative, not
+  /// finite or larger than that of the list; a search, if the list has other points than before, and for a half list if the
+  /// filter has `rows`, or radii that are the cutoffs of their own point.
+  template <detail::has_cell_view Cells>
+  class filtered
+  {
+  public:
+    using value_type = typename Cells::value_type; ///< of coordinates and cutoffs
+
+    /// Refers to the cells and to the arrays of the filter.
+    filtered(Cells const& cells, pair_filter<value_type> const& which)
+        : cells_(&cells), filter_(of(cells.view(), which))
+    {}
+    /// Deleted: the temporary ends before the filter.
+    filtered(Cells const&& give_the_list_a_name, pair_filter<value_type> const&) = delete;
+
+    /// As that of the cell list.
+    [[nodiscard]] auto view() const&
+    {
+      auto cells = cells_->view();
+      cells.filter = &filter_;
+      return cells;
+    }
+    /// \cond
+    void view() const&& = delete; // give it a name
+    /// \endcond
+
+  private:
+    template <int Dim>
+    static detail::row_filter<value_type> of(detail::cell_view<value_type, Dim> const& cells,
+                                             pair_filter<value_type> const& which)
+    {
+      return {which, cells.target_order.size(), cells.source_order.size(), cells.one_set,
+              detail::limit_of_view(cells)};
+    }
+
+    Cells const* cells_;
+    detail::row_filter<value_type> filter_;
+  };
 }

@@ -3,7 +3,6 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
@@ -83,6 +82,13 @@ namespace nearfield::detail
   template <class T, int Dim>
   NEARFIELD_API void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
                                  row_function<T, Dim> row, void* sink, bool images = false);
+
+  template <class T, int Dim>
+  cutoff_limit<T> limit_of_view(cell_view<T, Dim> const& cells)
+  {
+    return limit_of<T>(cells.systems.size(),
+                       [&](std::size_t s) -> auto const& { return cells.systems[s].grid; });
+  }
 
   /// Throws nearfield::error for a half list of two sets, or of pairs that count one way only, and for a filter of other
   /// points.
