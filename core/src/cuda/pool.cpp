@@ -145,9 +145,8 @@ namespace nearfield
         for (cudaMemPool_t const pool : pools_)
         {
           std::uint64_t value = 0;
-          if (pool &&
-              cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &value) !=
-                  cudaSuccess)
+          if (pool && cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &value) !=
+                          cudaSuccess)
             static_cast<void>(cudaGetLastError());
           sum += value;
         }
