@@ -19,6 +19,9 @@
 
 namespace nearfield::detail
 {
+  /// For the counters of a search.
+  inline constexpr std::size_t search_bytes = 64;
+
   /// What kernels report to the host. The words that it waits for are set to 0 before: a copy between two
   /// kernels would delay the second one.
   template <int Dim>
@@ -31,7 +34,7 @@ namespace nearfield::detail
     /// the number plus 1
     std::uint32_t items;
     /// for whoever searches the cells, since pinned memory costs too much to allocate it for each search
-    alignas(16) std::byte of_search[64];
+    alignas(16) std::byte of_search[search_bytes];
   };
 
   /// What a list has, besides the memory of each build, if its capacity is fixed.
@@ -110,6 +113,13 @@ namespace nearfield::detail
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
     [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
+    /// search_bytes of device memory, for one search at a time.
+    [[nodiscard]] void* search_memory()
+    {
+      if (of_search_.size() == 0)
+        of_search_ = device_array<std::byte>(search_bytes, stream_, "radius_search: counters");
+      return of_search_.data();
+    }
 
     /// Makes the order inside cells ascending, once after a build.
     void rank();
@@ -256,6 +266,7 @@ namespace nearfield::detail
     device_systems<T, Dim> systems_;       ///< of a batch
     std::vector<cell_grid<T, Dim>> grids_; ///< theirs, once somebody has asked for one
     sorted_points targets_, sources_;
+    device_array<std::byte> of_search_;
     std::optional<fixed_memory<Dim>> fixed_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };

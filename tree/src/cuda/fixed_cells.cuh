@@ -81,7 +81,11 @@ namespace nearfield::detail
       throw error("cuda_cell_list: fix_capacity: room for " + number_text(cells) + " cells and " +
                   number_text(images) + " images; fewer than 2^31 have numbers");
     fixed_memory<Dim> made;
-    made.room = {static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(images)};
+    constexpr std::int32_t most_of_images = counters_of_points<Dim>::most_of_images;
+    bool const are_near = images_.most() <= most_of_images && built_points()[0].are_near &&
+                          built_points()[1].are_near;
+    made.room = {static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(images),
+                 are_near ? most_of_images : -1};
     char const* const what = "cuda_cell_list: fix_capacity";
     std::uint32_t const n = systems_.n();
     made.mail = device_array<system_mail>(1, stream_, what);
@@ -111,11 +115,12 @@ namespace nearfield::detail
       to.items_found = device_array<std::uint32_t>(1, stream_, what);
       if (any_box) built_points()[set].fit(points, stream_);
       if (has_skin()) in_box_[set].fit(points, stream_);
-      // nobody waits to hear that they are
-      built_points()[set].are_near = in_box_[set].are_near = false;
+      in_box_[set].are_near = false; // nobody waits to hear that they are
+      built_points()[set].are_near = are_near;
     }
     fixed_.emplace(std::move(made));
-    // what needs_rebuild() needs
+    // what searches and needs_rebuild() need
+    static_cast<void>(search_memory());
     if (has_skin())
       make_moved_frames<T, Dim>(systems_, {}, reach_beyond(grid_of_.options()), frames_now_,
                                 stream_);
@@ -186,6 +191,9 @@ namespace nearfield::detail
     if (mail.found.fits != 0) return;
     check_grids<T, Dim>(systems_, sets_of(given_[0], given_[1]), one_set_, fixed_->found, mail,
                         stream_);
+    if (mail.found.is_far != 0)
+      throw error("cuda_cell_list: a point or an image is more boxes away than any was when "
+                  "fix_capacity() was called; subtract whole multiples of their vectors first");
     throw error("cuda_cell_list: the points need " + std::to_string(mail.found.cells) +
                 " cells and " + std::to_string(mail.found.images) +
                 " images, and fix_capacity() has made room for " +

@@ -47,6 +47,8 @@ namespace nearfield::detail
   {
     static constexpr std::uint32_t none = ~0u; ///< they do not fit
     static constexpr std::int32_t near = 127;
+    /// the most that counters of images may be, so that their sums with those of two near points fit into words
+    static constexpr std::int32_t most_of_images = 511 - 2 * near;
 
     std::uint32_t const* packed = nullptr; ///< packed_word() of each
     image_counters<Dim> const* all = nullptr;

@@ -185,13 +185,17 @@ namespace nearfield::detail
       to->found.cells = cells;
       to->found.images = images;
       to->found.bad_system = bad;
-      to->found.fits = bad == n && wide_cells <= static_cast<double>(room.cells) &&
+      double const most_counter = __longlong_as_double(static_cast<long long>(most));
+      bool const is_far = room.most_of_images >= 0 &&
+                          (any_far != 0 || most_counter > static_cast<double>(room.most_of_images));
+      to->found.is_far = is_far;
+      to->found.fits = bad == n && !is_far && wide_cells <= static_cast<double>(room.cells) &&
                        cells <= room.cells && images <= room.images;
       to->is_outside = is_outside;
       to->any_far = any_far;
       to->group = of_all;
       to->wide_cells = wide_cells;
-      to->most_counter = __longlong_as_double(static_cast<long long>(most));
+      to->most_counter = most_counter;
       __threadfence_system();
       to->done = 1;
     }

@@ -140,6 +140,8 @@ namespace nearfield::detail
   struct system_room
   {
     std::uint64_t cells = ~std::uint64_t(0), images = ~std::uint64_t(0);
+    /// the most that a counter of an image may be, if no point may be far away; below 0: they may be
+    std::int32_t most_of_images = -1;
   };
 
   /// The systems of a cell list. What the host gave is shared with the list before, if it is the same.

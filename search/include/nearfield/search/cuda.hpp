@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 /// \file
 /// Fixed-radius search on a GPU: radius_search with `cuda` as its first argument, over a cell list of points in
@@ -94,6 +95,22 @@ namespace nearfield
     [[nodiscard]] neighbour_table to_host() const;
   };
 
+  /// Writes the rows of a table to device memory of yours, without a wait: a CUDA graph that has captured it writes them
+  /// again. Rows are those of to_table; all are in the order of the arrays that were given.
+  struct NEARFIELD_API to_rows
+  {
+    pairs which = pairs::full; ///< which pairs are listed
+    /// Entries of a row; 0: rows are only counted.
+    index_type width = 0;
+    /// The number of points of each row, also beyond width; one for each target.
+    std::span<index_type> counts;
+    /// Entry k of row i becomes columns[i * width + k]. Those after the last point of a row stay as they are.
+    std::span<index_type> columns;
+    /// Becomes the number of points of the longest row, if that is more than width, and otherwise 0; null: not asked for.
+    /// Without a width it becomes 0.
+    index_type* longest = nullptr;
+  };
+
   namespace detail
   {
     NEARFIELD_API void check_same_stream(cuda_stream where, cuda_stream of_list);
@@ -107,6 +124,8 @@ namespace nearfield
     device_csr<T, Dim> device_result(to_csr const& what);
     template <class T, int Dim>
     device_table device_result(to_table const& what);
+    template <class T, int Dim>
+    void device_result(to_rows const& what);
 
     /// filter_arrays in device memory.
     template <class T>
@@ -172,7 +191,7 @@ namespace nearfield
   };
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
-  /// device_counts, device_coo, device_csr or device_table. Deterministic. Of several systems, the list has for each
+  /// device_counts, device_coo, device_csr or device_table; to_rows has none. Deterministic. Of several systems, the list has for each
   /// what it has alone, system after system. Throws nearfield::error for a half list of two sets, a stream other than
   /// that of the list, a result larger than max_bytes, a table of width 0, and too little memory on the device. The
   /// cells are not const: a search may free memory that they can make again, or make the order inside cells.

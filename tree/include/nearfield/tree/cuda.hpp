@@ -33,7 +33,9 @@ namespace nearfield
     std::uint64_t images = 0; ///< how many it needs, of all systems together
     /// the first system whose points no list can hold, and those of which no other number is right; n_systems() if none
     std::uint32_t bad_system = 0;
-    /// 0: cells or images are more than there is room for, or a system is bad. Then searches find no pairs.
+    /// 1: a point is more than 127 boxes away, or an image 257, and none was when the capacity was fixed
+    std::uint32_t is_far = 0;
+    /// 0: cells or images are more than there is room for, a system is bad, or a point is far. Then searches find no pairs.
     std::uint32_t fits = 0;
   };
 
