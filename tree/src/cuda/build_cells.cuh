@@ -127,7 +127,7 @@ namespace nearfield::detail
   cell_grid<T, Dim> const& cells_on_gpu<T, Dim>::grid_of_system(std::size_t s)
   {
     if (!systems_.any()) return grid_;
-    if (grids_.empty())
+    if (grids_.empty() || is_fixed()) // a graph may have made others
     {
       grids_.resize(systems_.size());
       device_copy(grids_.data(), systems_.grids.data(), grids_.size() * sizeof grids_[0], stream_);

@@ -89,6 +89,12 @@ namespace nearfield::detail
     [[nodiscard]] bool is_batch() const override { return systems_.any() && !is_one_; }
     [[nodiscard]] systems<Dim> given_systems() const override { return systems_.given(); }
     [[nodiscard]] cell_grid<T, Dim> const& grid_of_system(std::size_t s) override;
+    [[nodiscard]] T cutoff_of_system(std::size_t s) const override
+    {
+      if (!systems_.any()) return grid_.cutoff;
+      auto const& cutoffs = systems_.parts->cutoffs;
+      return static_cast<T>(cutoffs[cutoffs.size() == 1 ? 0 : s]);
+    }
     [[nodiscard]] cell_grid<T, Dim> const& grid() const override { return grid_; }
     [[nodiscard]] columns const& target_x() const override { return target_x_; }
     [[nodiscard]] columns const& source_x() const override { return source_x_; }

@@ -143,10 +143,21 @@ namespace nearfield
   template <class T, int Dim>
   detail::cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid(std::size_t system) const
   {
+    check_system(system);
+    return cells_->grid_of_system(system);
+  }
+  template <class T, int Dim>
+  T cuda_cell_list<T, Dim>::cutoff(std::size_t system) const
+  {
+    check_system(system);
+    return cells_->cutoff_of_system(system);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::check_system(std::size_t system) const
+  {
     if (system >= n_systems())
       throw error("cuda_cell_list: there are " + std::to_string(n_systems()) +
                   " systems; found number " + std::to_string(system));
-    return cells_->grid_of_system(system);
   }
   template <class T, int Dim>
   std::size_t cuda_cell_list<T, Dim>::n_targets() const

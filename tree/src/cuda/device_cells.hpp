@@ -48,6 +48,7 @@ namespace nearfield::detail
     /// Of a list of one system: when its capacity was not fixed.
     [[nodiscard]] virtual cell_grid<T, Dim> const& grid() const = 0;
     [[nodiscard]] virtual cell_grid<T, Dim> const& grid_of_system(std::size_t s) = 0;
+    [[nodiscard]] virtual T cutoff_of_system(std::size_t s) const = 0;
     [[nodiscard]] virtual columns const& target_x() const = 0;
     [[nodiscard]] virtual columns const& source_x() const = 0;
     /// In device memory, ascending inside cells.

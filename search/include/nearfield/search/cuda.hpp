@@ -10,9 +10,11 @@
 #include <nearfield/tree/cell_grid.hpp>
 #include <nearfield/tree/cuda.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 /// \file
@@ -172,7 +174,10 @@ namespace nearfield
     /// The cells, for a search of pairs that the filter allows.
     [[nodiscard]] cuda_cell_list<T, Dim>& cells(pairs which) const
     {
-      filter_.check(which, cells_->n_targets(), cells_->n_sources(), limit(*cells_).most);
+      T least = std::numeric_limits<T>::infinity();
+      for (std::size_t s = 0; s < cells_->n_systems(); ++s)
+        least = std::min(least, cells_->cutoff(s));
+      filter_.check(which, cells_->n_targets(), cells_->n_sources(), least);
       return *cells_;
     }
     /// For radius_search.

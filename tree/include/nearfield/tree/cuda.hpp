@@ -149,8 +149,10 @@ namespace nearfield
 
     /// The number of systems; 1 for a list that was not made of `systems`.
     [[nodiscard]] std::size_t n_systems() const;
-    /// The grid of the cells of a system. In a list of several ones it waits for the device.
+    /// The grid of the cells of a system. In a list of several ones, or with fixed capacity, it waits for the device.
     [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
+    /// The cutoff of a system; never waits.
+    [[nodiscard]] T cutoff(std::size_t system = 0) const;
     /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
     /// The number of sources, which are found.
@@ -169,6 +171,8 @@ namespace nearfield
     [[nodiscard]] detail::device_cells<T, Dim>& on_device() & { return *cells_; }
 
   private:
+    void check_system(std::size_t system) const;
+
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;
   };
 
