@@ -248,7 +248,7 @@ namespace
     {
       work(); // what kernels need to be loaded
       nf::synchronize(stream);
-      nf::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+      nf::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
       work();
       cudaGraph_t captured = nullptr;
       nf::check_cuda(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");

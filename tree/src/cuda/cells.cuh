@@ -191,7 +191,8 @@ namespace nearfield::detail
     /// Throws nearfield::error for what a list with fixed capacity cannot take.
     void check_fixed(columns const& targets, columns const& sources, bool one_set,
                      std::span<cell<Dim> const> cells) const;
-    void make_room(double factor);
+    [[nodiscard]] system_room room_for(double factor) const;
+    void make_room(system_room const& room);
     /// Sorts points into memory that is there.
     void build_fixed(columns const& targets, columns const& sources);
     void sort_fixed(sorted_points& to, columns const& x);

@@ -60,9 +60,10 @@ namespace nearfield::detail
     build_systems(points[0], points[1], one_set_, of, options);
     is_one_ = is_one;
     if (is_one) cells_now_ = boxes;
+    system_room const room = room_for(factor);
     try
     {
-      make_room(factor);
+      make_room(room);
       build_fixed(points[0], points[1]);
     }
     catch (...)
@@ -73,29 +74,35 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cells_on_gpu<T, Dim>::make_room(double factor)
+  system_room cells_on_gpu<T, Dim>::room_for(double factor) const
   {
     double const cells = std::ceil(factor * static_cast<double>(n_cells_)),
                  images = std::ceil(factor * static_cast<double>(images_.size()));
     if (!(cells < 0x1p31 && images < 0x1p31))
       throw error("cuda_cell_list: fix_capacity: room for " + number_text(cells) + " cells and " +
                   number_text(images) + " images; fewer than 2^31 have numbers");
-    fixed_memory<Dim> made;
     constexpr std::int32_t most_of_images = counters_of_points<Dim>::most_of_images;
-    bool const are_near = images_.most() <= most_of_images && built_points()[0].are_near &&
-                          built_points()[1].are_near;
-    made.room = {static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(images),
-                 are_near ? most_of_images : -1};
+    bool const are_near =
+        images_.most() <= most_of_images && in_box(0).are_near && in_box(1).are_near;
+    return {static_cast<std::uint64_t>(cells), static_cast<std::uint64_t>(images),
+            are_near ? most_of_images : -1};
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::make_room(system_room const& room)
+  {
+    fixed_memory<Dim> made;
+    made.room = room;
     char const* const what = "cuda_cell_list: fix_capacity";
     std::uint32_t const n = systems_.n();
     made.mail = device_array<system_mail>(1, stream_, what);
     made.found = {device_array<system_bounds<Dim>>(n, stream_, what),
                   device_array<system_verdict>(n, stream_, what)};
-    made.counts = device_array<std::uint32_t>(made.room.cells, stream_, what);
+    made.counts = device_array<std::uint32_t>(room.cells, stream_, what);
     std::size_t const most = std::max(target_x_.size(), source_x_.size());
     made.ranks = device_array<cell_rank>(most, stream_, what);
     made.unranked = device_array<uint4>(most, stream_, what);
-    images_ = device_images<T, Dim>(made.room.images, images_.most(), stream_);
+    images_ = device_images<T, Dim>(room.images, images_.most(), stream_);
     bool any_box = has_skin();
     for (auto const& box : systems_.frames->cells) any_box |= box.is_periodic();
     two_sets<T, Dim> const sets = sets_of(target_x_, source_x_);
@@ -107,16 +114,16 @@ namespace nearfield::detail
       if (points == 0) continue;
       to.n = static_cast<std::uint32_t>(points);
       to.n_items = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(points, made.room.cells + points / item_points + 1));
+          std::min<std::uint64_t>(points, room.cells + points / item_points + 1));
       to.records = device_array<uint4>(points, stream_, what);
       to.order = device_array<std::uint32_t>(points, stream_, what);
-      to.table = device_array<std::uint32_t>(made.room.cells + 1, stream_, what);
+      to.table = device_array<std::uint32_t>(room.cells + 1, stream_, what);
       to.make_items(to.n_items, true, true, stream_);
       to.items_found = device_array<std::uint32_t>(1, stream_, what);
       if (any_box) built_points()[set].fit(points, stream_);
       if (has_skin()) in_box_[set].fit(points, stream_);
       in_box_[set].are_near = false; // nobody waits to hear that they are
-      built_points()[set].are_near = are_near;
+      built_points()[set].are_near = room.most_of_images >= 0;
     }
     fixed_.emplace(std::move(made));
     // what searches and needs_rebuild() need

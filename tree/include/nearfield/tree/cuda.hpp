@@ -130,7 +130,7 @@ namespace nearfield
     /// and found() tells, until a build that fits. Pairs, order and bits are those of other lists.
     ///
     ///     cells.fix_capacity(1.5);
-    ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
     ///     cells.rebuild(points);
     ///     nearfield::radius_search(nearfield::cuda.on(stream), cells, nearfield::to_rows{...});
     ///
