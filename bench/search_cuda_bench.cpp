@@ -5,7 +5,7 @@
 // that of the previous call; `stages` rows report the milliseconds of each stage, with some overhead for
 // the events. Rows of one cloud must find the same number of pairs; piNNS without a distance test finds
 // more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in periodic boxes,
-// with images, in two dimensions, and with two sets.
+// with images, in two dimensions, and with two sets. `search_cuda_graph` rows are of CUDA graphs.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -238,6 +239,89 @@ namespace
     }
   }
 
+  /// What a CUDA graph runs that has captured work of a stream.
+  class captured_graph
+  {
+  public:
+    template <class F>
+    captured_graph(nf::cuda_stream stream, F const& work)
+    {
+      work(); // what kernels need to be loaded
+      nf::synchronize(stream);
+      nf::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+      work();
+      cudaGraph_t captured = nullptr;
+      nf::check_cuda(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");
+      nf::check_cuda(cudaGraphInstantiate(&exec_, captured, 0), "cudaGraphInstantiate");
+      nf::check_cuda(cudaGraphDestroy(captured), "cudaGraphDestroy");
+    }
+    captured_graph(captured_graph const&) = delete;
+    captured_graph& operator=(captured_graph const&) = delete;
+    ~captured_graph() { cudaGraphExecDestroy(exec_); }
+    /// On the default stream.
+    void launch() const { nf::check_cuda(cudaGraphLaunch(exec_, nullptr), "cudaGraphLaunch"); }
+
+  private:
+    cudaGraphExec_t exec_ = nullptr;
+  };
+
+  /// A build of 1e5 points in a graph and, if it has a width, a table of full rows.
+  template <class T>
+  void run_graph(benchmark::State& state, bench::search_kind const& kind, nf::index_type width)
+  {
+    constexpr int calls = 20; // so that the next graph waits in the stream
+    bench::kind_input<T, 3> const in(kind, 100'000);
+    cudaStream_t stream = nullptr;
+    nf::check_cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+    std::unique_ptr<CUstream_st, cudaError_t (*)(cudaStream_t)> const kept(stream,
+                                                                           cudaStreamDestroy);
+    nf::cuda_backend const where{stream};
+    nf::device_columns<T, 3> const points(in.points, stream);
+    auto cells = kind.has_systems
+                     ? nf::cuda_cell_list<T, 3>(where, points.view(), in.systems, in.options)
+                     : nf::cuda_cell_list<T, 3>(where, points.view(), in.cutoff, in.options);
+    cells.fix_capacity();
+    nf::device_array<nf::index_type> counts(points.size(), stream),
+        columns(points.size() * width, stream), longest(1, stream);
+    captured_graph const graph(stream,
+                               [&]
+                               {
+                                 cells.rebuild(points.view());
+                                 if (width > 0)
+                                   nf::radius_search(
+                                       where, cells,
+                                       nf::to_rows{.width = width,
+                                                   .counts = {counts.data(), counts.size()},
+                                                   .columns = {columns.data(), columns.size()},
+                                                   .longest = longest.data()});
+                               });
+    for (auto _ : state)
+      state.SetIterationTime(bench::seconds_on_gpu(
+                                 [&]
+                                 {
+                                   for (int k = 0; k < calls; ++k) graph.launch();
+                                 }) /
+                             calls);
+    cells.check_capacity();
+    if (width == 0) return;
+    nf::index_type too_long = 0;
+    longest.copy_to({&too_long, 1});
+    if (too_long > 0) throw nf::error("a row has " + std::to_string(too_long) + " points");
+  }
+
+  template <class T>
+  void add_graphs()
+  {
+    for (bench::search_kind const& kind : bench::search_kinds)
+    {
+      if (kind.dim == 2 || kind.two_sets) continue;
+      for (nf::index_type const width : {0, 192})
+        bench::add_search_row(bench::kind_name<T>("search_cuda_graph", kind) + "/nearfield/" +
+                                  (width > 0 ? "rebuild_and_rows" : "rebuild"),
+                              [=](auto& state) { run_graph<T>(state, kind, width); });
+    }
+  }
+
   template <class T>
   void add_kinds()
   {
@@ -271,5 +355,7 @@ int main(int argc, char** argv)
   add_kinds<double>();
   add_skins<float>();
   add_skins<double>();
+  add_graphs<float>();
+  add_graphs<double>();
   return bench::run_benchmarks();
 }

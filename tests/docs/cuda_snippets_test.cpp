@@ -104,6 +104,50 @@ namespace
     EXPECT_EQ(tree.size(), nf::build_tree(nf::soa{now, y, z}, {.max_leaf_size = 64}).size());
   }
 
+  TEST(docs, captured_search)
+  {
+    std::size_t const n = 2000;
+    nf::index_type const width = 64;
+    auto const x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3);
+    double const cutoff = 0.1;
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    {
+      nf::device_columns<double, 3> const points(nf::soa{x, y, z}, stream);
+      nf::cuda_cell_list cells{nf::cuda_backend{stream}, points.view(), cutoff};
+      cudaGraph_t graph = nullptr;
+      // clang-format off
+      // [captured_search]
+      cells.fix_capacity(1.5);                      // as many points, and room for 1.5 times as many cells
+      nf::device_array<nf::index_type> counts(n, stream), rows(n * width, stream), longest(1, stream);
+      auto const step = [&]
+      {
+        cells.rebuild(points.view());
+        nf::radius_search(nf::cuda_backend{stream}, cells, nf::to_rows{.width = width,
+            .counts = {counts.data(), n}, .columns = {rows.data(), n * width}, .longest = longest.data()});
+      };
+      step();                                       // loads the kernels
+      nf::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+      step();
+      nf::check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
+      // instantiate it; each launch takes the points as they are then
+      // [captured_search]
+      // clang-format on
+      cudaGraphExec_t executable = nullptr;
+      nf::check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      nf::check_cuda(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+      cells.check_capacity();
+      std::vector<nf::index_type> found(n);
+      counts.copy_to(found);
+      nf::cell_list const list{nf::soa{x, y, z}, cutoff};
+      auto const expected = nf::radius_search(nf::simd, list, nf::to_table{.width = width}).counts;
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+      nf::check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+      nf::check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    }
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  }
+
   TEST(docs, own_device_memory)
   {
     std::size_t const n = 700;

@@ -38,7 +38,7 @@ namespace nearfield
     class memory_of_pools : public device_memory
     {
     public:
-      void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept final
+      void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept override
       {
         // an array may outlive a reset of its device; clear that error
         if (cudaFreeAsync(memory, stream) != cudaSuccess) static_cast<void>(cudaGetLastError());
@@ -95,20 +95,26 @@ namespace nearfield
           code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
         }
         check_allocation(code, bytes);
-        peak_ = std::max(peak_, sum(cudaMemPoolAttrUsedMemCurrent));
+        used_ += bytes;
+        peak_ = std::max(peak_, used_);
         return memory;
+      }
+      void deallocate(void* memory, std::size_t bytes, cuda_stream stream) noexcept override
+      {
+        memory_of_pools::deallocate(memory, bytes, stream);
+        std::lock_guard const lock(mutex_);
+        used_ -= bytes;
       }
 
       device_memory::usage state()
       {
         std::lock_guard const lock(mutex_);
-        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
-        return {now, peak_ = std::max(peak_, now), sum(cudaMemPoolAttrReservedMemCurrent)};
+        return {used_, peak_, held()};
       }
       void reset_peak()
       {
         std::lock_guard const lock(mutex_);
-        peak_ = sum(cudaMemPoolAttrUsedMemCurrent);
+        peak_ = used_;
       }
       void trim()
       {
@@ -132,14 +138,15 @@ namespace nearfield
         for (cudaMemPool_t const pool : pools_)
           if (pool) check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
       }
-      /// Of a broken device what it last said: who has just got memory must not lose it.
-      std::uint64_t sum(cudaMemPoolAttr which) noexcept
+      /// Of a broken device what it last said.
+      std::uint64_t held() noexcept
       {
         std::uint64_t sum = 0;
         for (cudaMemPool_t const pool : pools_)
         {
           std::uint64_t value = 0;
-          if (pool && cudaMemPoolGetAttribute(pool, which, &value) != cudaSuccess)
+          if (pool && cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &value) !=
+                          cudaSuccess)
             static_cast<void>(cudaGetLastError());
           sum += value;
         }
@@ -149,8 +156,8 @@ namespace nearfield
       int device_;
       std::mutex mutex_;
       std::array<cudaMemPool_t, 2> pools_{}; ///< the small, the large; null until an allocation
-      /// The most that both had in use at a time: each pool knows only its own peak.
-      std::uint64_t peak_ = 0;
+      /// Of both: each pool knows only its own peak, and asking it at each allocation takes time.
+      std::uint64_t used_ = 0, peak_ = 0;
     };
 
     struct memory_of_device

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 /// \file
@@ -161,7 +162,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   bool images_fit(cells_on_gpu<T, Dim> const& cells)
   {
-    return cells.images().most() + 2 * counters_of_points<Dim>::near <= 511 &&
+    return cells.images().most() <= counters_of_points<Dim>::most_of_images &&
            cells.target_images().are_near && cells.source_images().are_near;
   }
 
@@ -469,8 +470,35 @@ namespace nearfield::detail
     out.row_of_index = result.counts.data();
     out.out_j = result.columns.data();
     run.template launch<search_stage::fill>();
-    result.overflow = run.answer().overflow != 0;
+    result.overflow = run.answer().longest != 0;
     return result;
+  }
+
+  template <class T, int Dim>
+  void search(cells_on_gpu<T, Dim>& cells, to_rows const& what, device_filter<T> const* filter)
+  {
+    std::uint64_t const n = cells.targets().n, n_columns = n * what.width;
+    auto const check = [](char const* name, auto const& given, std::uint64_t expected)
+    {
+      if (given.size() != expected || (expected > 0 && !given.data()))
+        throw error(std::string("to_rows: .") + name + " has " + std::to_string(given.size()) +
+                    " values in device memory, or is null; expected " + std::to_string(expected));
+    };
+    check("counts", what.counts, n);
+    check("columns", what.columns, n_columns);
+    device_search_run<T, Dim> run(cells, what.which, what.width > 0 || what.which == pairs::half,
+                                  filter);
+    run.expect_no_answer();
+    search_output& out = run.out();
+    out.row_of_index = what.counts.data();
+    out.width = what.width;
+    out.out_j = what.columns.data();
+    if (what.width > 0)
+      run.template launch<search_stage::fill>();
+    else
+      run.template launch<search_stage::count>();
+    if (what.longest)
+      device_copy_async(what.longest, &out.counters->longest, sizeof *what.longest, run.stream());
   }
 
   template <class Result, class T, int Dim, class Sink>

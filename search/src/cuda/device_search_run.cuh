@@ -36,17 +36,19 @@ namespace nearfield::detail
     device_search_run(cells_on_gpu<T, Dim>& cells, pairs which, bool ordered,
                       device_filter<T> const* filter = nullptr)
         : cells_(cells), filter_(filter), stream_(cells.stream()),
-          counters_(1, stream_, "radius_search: counters")
+          counters_(static_cast<search_counters*>(cells.search_memory()))
     {
       if (which == pairs::half && !cells.one_set())
         throw error("radius_search: two sets have no half list; ask for pairs::full");
       cells.make_records();
       if (ordered) cells.rank();
       in_ = cells.view(which == pairs::half);
-      check_cuda(cudaMemsetAsync(counters_.data(), 0, sizeof(search_counters), stream_),
-                 "cudaMemsetAsync");
-      out_.counters = counters_.data();
+      set_bytes(counters_, 0, 1);
+      out_.counters = counters_;
     }
+
+    /// Nobody asks for the answer: counters stay on the device, and a graph may run the search again.
+    void expect_no_answer() { out_.counters_for_host = counters_; }
 
     /// Searches only n items from number `first` on, which begin at `item_begin`.
     void narrow(std::uint32_t const* item_begin, std::uint32_t first, std::uint32_t n)
@@ -70,11 +72,8 @@ namespace nearfield::detail
       unsigned const blocks =
           std::min(blocks_for(n_items, search_warps), search_blocks * multiprocessors());
       if (Stage != search_stage::fill && !out_.counters_for_host)
-      {
-        auto& mail = cells_.mail().of_search;
-        static_assert(sizeof(search_counters) <= sizeof mail);
-        out_.counters_for_host = new (mail) search_counters{};
-      }
+        out_.counters_for_host = new (cells_.mail().of_search) search_counters{};
+      if (cells_.is_fixed() && !out_.only_items) clear_counts();
       auto const kernel = in_.systems  ? &search_kernel<T, Dim, Stage, search_space::batch>
                           : in_.images ? &search_kernel<T, Dim, Stage, search_space::periodic>
                                        : &search_kernel<T, Dim, Stage, search_space::open>;
@@ -88,20 +87,38 @@ namespace nearfield::detail
     {
       search_counters found{};
       if (in_.n_items == 0) return found;
+      cells_.check_capacity();
       if (out_.counters_for_host)
       {
         wait_for_word(out_.counters_for_host->blocks_done, stream_, "radius_search: a kernel");
         return *out_.counters_for_host;
       }
-      device_copy(&found, counters_.data(), sizeof found, stream_);
+      device_copy(&found, counters_, sizeof found, stream_);
       return found;
     }
 
   private:
+    static_assert(sizeof(search_counters) <= search_bytes);
+
+    template <class V>
+    void set_bytes(V* values, int byte, std::size_t n) const
+    {
+      if (values)
+        check_cuda(cudaMemsetAsync(values, byte, n * sizeof(V), stream_), "cudaMemsetAsync");
+    }
+    /// Of places for items that are not there, and of rows, if the cells did not fit.
+    void clear_counts() const
+    {
+      set_bytes(out_.row_of_index, 0, cells_.targets().n);
+      set_bytes(out_.row_of_position, 0, cells_.targets().n);
+      set_bytes(out_.item_pairs, 0, in_.n_items);
+      set_bytes(out_.heads, 0xff, in_.n_items); // no_masks
+    }
+
     cells_on_gpu<T, Dim>& cells_;
     device_filter<T> const* filter_;
     cuda_stream stream_;
-    device_array<search_counters> counters_;
+    search_counters* counters_; ///< in device memory
     device_cell_view in_{};
     search_output out_;
   };

@@ -37,7 +37,8 @@ namespace nearfield::detail
   template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&,                  \
                                             device_filter<T> const*);                              \
   template device_table device_search(device_cells<T, Dim>&, to_table const&,                      \
-                                      device_filter<T> const*);
+                                      device_filter<T> const*);                                    \
+  template void device_search(device_cells<T, Dim>&, to_rows const&, device_filter<T> const*);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

@@ -53,7 +53,8 @@ namespace nearfield::detail
     unsigned long long pairs;
     uint32_t items_without_masks;
     uint32_t items_of_many_batches;
-    uint32_t overflow;
+    /// of the rows that are longer than those of the table
+    uint32_t longest;
     /// items that warps took beyond their first, in a count and in a fill
     uint32_t items_counted, items_filled;
     uint32_t blocks_done;

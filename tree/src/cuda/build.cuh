@@ -16,28 +16,34 @@ namespace nearfield::detail
   /// Cells of more points than this are sorted by radix sort, since the cost of rank_points is quadratic.
   inline constexpr std::uint32_t crowd = 512;
 
-  /// *crowded is in host memory, and is seldom written.
+  /// Whether the cells fit into the memory for them, as *fits says; null: they do.
+  __device__ inline bool do_fit(std::uint32_t const* fits)
+  {
+    return !fits || *fits != 0;
+  }
+
+  /// *crowded is in host memory, and is seldom written; null: nobody asks.
   template <class T, int Dim, class Cells>
   __global__ void count_cells(device_points<T, Dim> points, __grid_constant__ Cells const cells,
-                              std::uint32_t* counts, cell_rank* ranks,
+                              std::uint32_t const* fits, std::uint32_t* counts, cell_rank* ranks,
                               std::uint32_t volatile* crowded)
   {
     std::uint32_t const i = thread_index();
-    if (i >= points.n) return;
+    if (i >= points.n || !do_fit(fits)) return;
     auto const cell = static_cast<std::uint32_t>(cells.key(points, i));
     std::uint32_t const rank = atomicAdd(counts + cell, 1u);
     ranks[i] = {cell, rank};
-    if (rank >= crowd) *crowded = 1;
+    if (rank >= crowd && crowded) *crowded = 1;
   }
 
   /// Writes the records in the order of cells.
   template <class T, int Dim, class Cells>
   __global__ void scatter_points(device_points<T, Dim> points, __grid_constant__ Cells const cells,
-                                 cell_rank const* ranks, std::uint32_t const* starts,
-                                 uint4* records)
+                                 std::uint32_t const* fits, cell_rank const* ranks,
+                                 std::uint32_t const* starts, uint4* records)
   {
     std::uint32_t const i = thread_index();
-    if (i >= points.n) return;
+    if (i >= points.n || !do_fit(fits)) return;
     cell_rank const my = ranks[i];
     records[starts[my.cell] + my.rank] = cells.record(points, i);
   }
@@ -46,10 +52,11 @@ namespace nearfield::detail
   static __global__ void rank_points(uint4 const* __restrict__ in,
                                      cell_rank const* __restrict__ ranks,
                                      std::uint32_t const* __restrict__ starts, std::uint32_t n,
-                                     uint4* __restrict__ records, std::uint32_t* __restrict__ order)
+                                     std::uint32_t const* fits, uint4* __restrict__ records,
+                                     std::uint32_t* __restrict__ order)
   {
     std::uint32_t const p = thread_index();
-    if (p >= n) return;
+    if (p >= n || !do_fit(fits)) return;
     uint4 const record = in[p];
     std::uint32_t const cell = ranks[record.w].cell, begin = starts[cell], end = starts[cell + 1];
     std::uint32_t place = begin;

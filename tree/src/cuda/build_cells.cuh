@@ -38,7 +38,7 @@ namespace nearfield::detail
     check_cell_options(cutoff, options);
     auto found =
         grid_of_(mail_->bounds,
-                 systems_.any() || cells_now_.empty() ? frame_of(options) : frame_of(cells_now_[0]),
+                 is_batch() || cells_now_.empty() ? frame_of(options) : frame_of(cells_now_[0]),
                  targets, sources, one_set ? 1 : 2, cutoff);
     sort_anew(targets, sources, one_set,
               [&]
@@ -48,8 +48,9 @@ namespace nearfield::detail
                 geometry_ = found.geometry;
                 n_cells_ = geometry_.total_cells();
                 take_points(found.in_box);
-                if (systems_.any()) cells_now_.clear(); // theirs
+                if (is_batch()) cells_now_.clear(); // theirs
                 systems_ = {};
+                is_one_ = false;
                 pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
                 images_.make(grid_.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
               });
@@ -59,7 +60,15 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
                                    systems<Dim> const& of)
   {
-    auto found = make_systems<T, Dim>(systems_, of, grid_of_.options(), targets, sources, one_set,
+    build_systems(targets, sources, one_set, of, grid_of_.options());
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::build_systems(columns const& targets, columns const& sources,
+                                           bool one_set, systems<Dim> const& of,
+                                           cell_list_options<T, Dim> const& options)
+  {
+    auto found = make_systems<T, Dim>(systems_, of, options, targets, sources, one_set,
                                       mail_->systems, stream_);
     end_stage("systems", stream_);
     sort_anew(targets, sources, one_set,
@@ -71,6 +80,7 @@ namespace nearfield::detail
                 take_points(found.in_box);
                 images_ = std::move(found.images);
                 systems_ = std::move(found);
+                is_one_ = false;
                 cells_now_.clear(); // which they have
               });
   }
@@ -80,6 +90,7 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::sort_anew(columns const& targets, columns const& sources, bool one_set,
                                        Take const& take)
   {
+    fixed_.reset();
     // to be freed when the device has work again
     sorted_points old_targets = std::exchange(targets_, {});
     sorted_points old_sources = std::exchange(sources_, {});
@@ -108,12 +119,15 @@ namespace nearfield::detail
     source_x_ = {};
     in_box_ = {};
     then_ = {};
+    given_ = {};
+    fixed_.reset();
   }
 
   template <class T, int Dim>
   cell_grid<T, Dim> const& cells_on_gpu<T, Dim>::grid_of_system(std::size_t s)
   {
-    if (grids_.empty())
+    if (!systems_.any()) return grid_;
+    if (grids_.empty() || is_fixed()) // a graph may have made others
     {
       grids_.resize(systems_.size());
       device_copy(grids_.data(), systems_.grids.data(), grids_.size() * sizeof grids_[0], stream_);
@@ -148,62 +162,76 @@ namespace nearfield::detail
       old = {};
       sort_by_keys(to, x, true);
     }
-    if (!systems_.any()) return;
-    to.item_system = device_array<std::uint32_t>(to.n_items, stream_, "cuda_cell_list: items");
+    if (!systems_.any() || to.item_wide_cell.size() == 0) return;
     systems_of_items<<<blocks_for(to.n_items, block_threads), block_threads, 0, stream_>>>(
         to.item_begin.data(), systems_of(to).of_position.data(), to.n_items, to.item_system.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: systems_of_items");
   }
 
   template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::count(sorted_points const& of, columns const& x, std::uint32_t* counts,
+                                   cell_rank* ranks, std::uint32_t const* fits,
+                                   std::uint32_t volatile* crowded) const
+  {
+    std::size_t const n_cells = is_fixed() ? fixed_->counts.size() : n_cells_;
+    check_cuda(cudaMemsetAsync(counts, 0, n_cells * sizeof(std::uint32_t), stream_),
+               "cudaMemsetAsync");
+    with_cells(of,
+               [&](auto const& cells)
+               {
+                 count_cells<T, Dim>
+                     <<<blocks_for(x.size(), block_threads), block_threads, 0, stream_>>>(
+                         device_points<T, Dim>(x), cells, fits, counts, ranks, crowded);
+               });
+    check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
+    end_stage("histogram", stream_);
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::scatter(sorted_points const& of, columns const& x,
+                                     cell_rank const* ranks, uint4* unranked,
+                                     std::uint32_t const* fits) const
+  {
+    // A write of half a sector reads memory first, unless the sector is in the cache.
+    check_cuda(cudaMemsetAsync(unranked, 0, x.size() * sizeof(uint4), stream_), "cudaMemsetAsync");
+    with_cells(of,
+               [&](auto const& cells)
+               {
+                 scatter_points<T, Dim>
+                     <<<blocks_for(x.size(), block_threads), block_threads, 0, stream_>>>(
+                         device_points<T, Dim>(x), cells, fits, ranks, of.table.data(), unranked);
+               });
+    check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
+    end_stage("scatter", stream_);
+  }
+
+  template <class T, int Dim>
   void cells_on_gpu<T, Dim>::sort_with_table(sorted_points& to, columns const& x,
                                              sorted_points& old)
   {
-    device_points<T, Dim> const points(x);
-    std::size_t const n = points.n;
-    std::size_t const n_cells = n_cells_;
+    std::size_t const n = x.size(), n_cells = n_cells_;
     std::uint32_t const group = geometry_.group;
-    unsigned const blocks = blocks_for(n, block_threads);
     cell_mail<Dim> volatile& mail = *mail_;
     mail.crowded = 0;
     mail.items = 0;
     old.ranks = {}; // frees as much as is allocated next
     device_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
-    check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
-               "cudaMemsetAsync");
     to.ranks = device_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
-    with_cells(to,
-               [&](auto const& cells)
-               {
-                 count_cells<T, Dim><<<blocks, block_threads, 0, stream_>>>(
-                     points, cells, counts.data(), to.ranks.data(), &mail.crowded);
-               });
-    check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
-    end_stage("histogram", stream_);
+    count(to, x, counts.data(), to.ranks.data(), nullptr, &mail.crowded);
     old = {};
 
     std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
     to.table = device_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
-    to.item_begin = device_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
-    to.item_cell = device_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
-    scan_cells(counts.data(),
-               {to.table.data(), to.item_begin.data(), to.item_cell.data(), &mail.items}, n_cells,
-               group, stream_);
+    to.make_items(static_cast<std::uint32_t>(most_items), true, systems_.any(), stream_);
+    scan_memory memory;
+    scan_cells({counts.data(), static_cast<std::uint32_t>(n_cells), group},
+               table_of(to, &mail.items), memory, stream_);
     counts = {};
+    memory = {};
     end_stage("cells", stream_);
 
     to.unranked = device_array<uint4>(n, stream_, "cuda_cell_list: records");
-    // A write of half a sector reads memory first, unless the sector is in the cache.
-    check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
-               "cudaMemsetAsync");
-    with_cells(to,
-               [&](auto const& cells)
-               {
-                 scatter_points<T, Dim><<<blocks, block_threads, 0, stream_>>>(
-                     points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
-               });
-    check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
-    end_stage("scatter", stream_);
+    scatter(to, x, to.ranks.data(), to.unranked.data(), nullptr);
     // while the device scatters
     wait_for_word(mail.items, stream_, "cuda_cell_list: a kernel");
     to.n_items = mail.items - 1;
@@ -236,7 +264,7 @@ namespace nearfield::detail
       to.keys = {};
       return;
     }
-    to.item_begin = device_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
+    to.make_items(points.n, false, systems_.any(), stream_);
     device_array<std::uint32_t> count(1, stream_, "cuda_cell_list: items");
     select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
     device_copy(&to.n_items, count.data(), sizeof to.n_items, stream_);
@@ -261,13 +289,20 @@ namespace nearfield::detail
     std::uint32_t const n = points.n;
     points.records = device_array<uint4>(n, stream_, "cuda_cell_list: records");
     points.order = device_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
-    rank_points<<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
-        points.unranked.data(), points.ranks.data(), points.table.data(), n, points.records.data(),
-        points.order.data());
-    check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
+    rank(points, points.ranks.data(), points.unranked.data(), nullptr);
     points.unranked = {};
     points.ranks = {};
     end_stage("rank", stream_);
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::rank(sorted_points& points, cell_rank const* ranks,
+                                  uint4 const* unranked, std::uint32_t const* fits) const
+  {
+    rank_points<<<blocks_for(points.n, block_threads), block_threads, 0, stream_>>>(
+        unranked, ranks, points.table.data(), points.n, fits, points.records.data(),
+        points.order.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
   }
 
   template <class T, int Dim>
@@ -282,6 +317,12 @@ namespace nearfield::detail
   {
     if (to.n == 0 || to.any_records()) return;
     to.records = device_array<uint4>(to.n, stream_, "cuda_cell_list: records");
+    write_records(to, x);
+  }
+
+  template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::write_records(sorted_points& to, columns const& x) const
+  {
     with_cells(to,
                [&](auto const& cells)
                {

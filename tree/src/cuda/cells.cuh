@@ -4,6 +4,7 @@
 #include "device_images.cuh"
 #include "grid_of_points.cuh"
 #include "pinned.hpp"
+#include "primitives.hpp"
 #include "segments.cuh"
 #include "sorted_points.cuh"
 #include "system_grids.cuh"
@@ -11,12 +12,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace nearfield::detail
 {
+  /// For the counters of a search.
+  inline constexpr std::size_t search_bytes = 64;
+
   /// What kernels report to the host. The words that it waits for are set to 0 before: a copy between two
   /// kernels would delay the second one.
   template <int Dim>
@@ -29,7 +34,20 @@ namespace nearfield::detail
     /// the number plus 1
     std::uint32_t items;
     /// for whoever searches the cells, since pinned memory costs too much to allocate it for each search
-    alignas(16) std::byte of_search[64];
+    alignas(16) std::byte of_search[search_bytes];
+  };
+
+  /// What a list has, besides the memory of each build, if its capacity is fixed.
+  template <int Dim>
+  struct fixed_memory
+  {
+    system_room room;
+    device_array<system_mail> mail; ///< of kernels to those after them
+    system_findings<Dim> found;
+    device_array<std::uint32_t> counts; ///< of all cells
+    scan_memory scan;
+    device_array<cell_rank> ranks; ///< of the larger set
+    device_array<uint4> unranked;
   };
 
   template <class T, int Dim>
@@ -51,18 +69,32 @@ namespace nearfield::detail
     bool update(columns const& targets, columns const& sources, bool one_set,
                 std::span<cell<Dim> const> cells, bool is_checked) override;
 
+    void fix_capacity(double factor) override;
+    [[nodiscard]] found_cells const* found() const override
+    {
+      return fixed_ ? &fixed_->mail.data()->found : nullptr;
+    }
+    void check_capacity() override;
+
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {
+      given_ = {targets, sources};
       target_x_ = in_box(0).or_else(targets);
       source_x_ = in_box(one_set_ ? 0 : 1).or_else(sources);
     }
 
     [[nodiscard]] cuda_stream stream() const override { return stream_; }
     [[nodiscard]] bool one_set() const override { return one_set_; }
-    [[nodiscard]] bool is_batch() const override { return systems_.any(); }
+    [[nodiscard]] bool is_batch() const override { return systems_.any() && !is_one_; }
     [[nodiscard]] systems<Dim> given_systems() const override { return systems_.given(); }
     [[nodiscard]] cell_grid<T, Dim> const& grid_of_system(std::size_t s) override;
+    [[nodiscard]] T cutoff_of_system(std::size_t s) const override
+    {
+      if (!systems_.any()) return grid_.cutoff;
+      auto const& cutoffs = systems_.parts->cutoffs;
+      return static_cast<T>(cutoffs[cutoffs.size() == 1 ? 0 : s]);
+    }
     [[nodiscard]] cell_grid<T, Dim> const& grid() const override { return grid_; }
     [[nodiscard]] columns const& target_x() const override { return target_x_; }
     [[nodiscard]] columns const& source_x() const override { return source_x_; }
@@ -82,9 +114,18 @@ namespace nearfield::detail
     {
       return in_box(one_set_ ? 0 : 1).counters();
     }
+    /// Whether sizes are bounds, and only the device knows the numbers of items and of points in them.
+    [[nodiscard]] bool is_fixed() const { return fixed_.has_value(); }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
     [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
+    /// search_bytes of device memory, for one search at a time.
+    [[nodiscard]] void* search_memory()
+    {
+      if (of_search_.size() == 0)
+        of_search_ = device_array<std::byte>(search_bytes, stream_, "radius_search: counters");
+      return of_search_.data();
+    }
 
     /// Makes the order inside cells ascending, once after a build.
     void rank();
@@ -93,6 +134,7 @@ namespace nearfield::detail
     /// needs the memory for its result, and the next search makes them again.
     void free_records()
     {
+      if (is_fixed()) return;
       targets_.records = {};
       sources_.records = {};
     }
@@ -108,6 +150,7 @@ namespace nearfield::detail
               targets().item_cell.data(),
               targets().item_wide_cell.data(),
               targets().n_items,
+              targets().items_found.data(),
               half,
               one_set_,
               images_.moves(),
@@ -125,24 +168,45 @@ namespace nearfield::detail
     /// The points of a set, if they are not those that were given.
     [[nodiscard]] points_in_box<T, Dim> const& in_box(int set) const
     {
-      return in_box_[set].images.size() > 0 ? in_box_[set] : then_[set];
+      return has_followed_ || !has_skin() ? in_box_[set] : then_[set];
+    }
+    [[nodiscard]] bool has_skin() const { return grid_of_.options().skin > 0; }
+    /// Those of a build.
+    [[nodiscard]] std::array<points_in_box<T, Dim>, 2>& built_points()
+    {
+      return has_skin() ? then_ : in_box_;
     }
     void take_points(std::array<points_in_box<T, Dim>, 2>& found)
     {
       in_box_ = {};
       then_ = {};
-      (grid_of_.options().skin > 0 ? then_ : in_box_) = std::move(found);
+      has_followed_ = false;
+      built_points() = std::move(found);
     }
+    /// The points of both sets, of which the second one is empty if there is only one.
+    [[nodiscard]] two_sets<T, Dim> sets_of(columns const& targets, columns const& sources) const
+    {
+      return {targets, one_set_ ? columns() : sources};
+    }
+    /// Throws nearfield::error for what a list with fixed capacity cannot take.
+    void check_fixed(columns const& targets, columns const& sources, bool one_set,
+                     std::span<cell<Dim> const> cells) const;
+    [[nodiscard]] system_room room_for(double factor) const;
+    void make_room(system_room const& room);
+    /// Sorts points into memory that is there.
+    void build_fixed(columns const& targets, columns const& sources);
+    void sort_fixed(sorted_points& to, columns const& x);
     /// Whether cells may serve for these points.
     [[nodiscard]] bool can_follow(columns const& targets, columns const& sources, bool one_set,
                                   std::span<cell<Dim> const> cells) const;
     /// Where points and boxes are now.
     struct followed
     {
-      std::array<points_in_box<T, Dim>, 2> points;
-      cell_frame<Dim> frame;    ///< of one system
-      moved_frames<Dim> frames; ///< of a batch
+      std::array<points_in_box<T, Dim>, 2> points; ///< unless they have memory already
+      cell_frame<Dim> frame;                       ///< of one system
     };
+    /// Sets the bytes of found_moves_.
+    void set_moves(int byte);
     /// Finds out whether points have left their cells and, if `writes`, where they are.
     followed follow(columns const& targets, columns const& sources,
                     std::span<cell<Dim> const> cells, bool writes);
@@ -152,6 +216,8 @@ namespace nearfield::detail
               std::span<cell<Dim> const> cells);
     /// What is left when memory has run out halfway: an empty list is better than parts that do not match.
     void forget();
+    void build_systems(columns const& targets, columns const& sources, bool one_set,
+                       systems<Dim> const& of, cell_list_options<T, Dim> const& options);
     /// Sorts points by grids that take() takes over.
     template <class Take>
     void sort_anew(columns const& targets, columns const& sources, bool one_set, Take const& take);
@@ -162,7 +228,21 @@ namespace nearfield::detail
     {
       return systems_.parts->sets[&of == &targets_ ? 0 : 1];
     }
+    [[nodiscard]] cell_table table_of(sorted_points& of, std::uint32_t volatile* n_items) const
+    {
+      return {of.table.data(),       of.item_begin.data(),
+              of.item_cell.data(),   n_items,
+              of.item_system.data(), systems_.any() ? systems_of(of).of_position.data() : nullptr};
+    }
     void sort(sorted_points& to, columns const& x, sorted_points& old);
+    /// Counts the points of cells, and scatters them in the order of cells. `fits`: as do_fit().
+    void count(sorted_points const& of, columns const& x, std::uint32_t* counts, cell_rank* ranks,
+               std::uint32_t const* fits, std::uint32_t volatile* crowded) const;
+    void scatter(sorted_points const& of, columns const& x, cell_rank const* ranks, uint4* unranked,
+                 std::uint32_t const* fits) const;
+    void rank(sorted_points& points, cell_rank const* ranks, uint4 const* unranked,
+              std::uint32_t const* fits) const;
+    void write_records(sorted_points& to, columns const& x) const;
     void sort_with_table(sorted_points& to, columns const& x, sorted_points& old);
     /// `alone`: without a table; items and starts come from the keys, which are kept.
     void sort_by_keys(sorted_points& to, columns const& x, bool alone);
@@ -173,6 +253,8 @@ namespace nearfield::detail
     cuda_stream stream_;
     grid_of_points<T, Dim> grid_of_;
     bool one_set_ = true;
+    bool is_one_ = false; ///< a batch that was made of a list of one system
+    two_sets<T, Dim> given_;
     columns target_x_, source_x_;
     cell_grid<T, Dim> grid_;                          ///< of one system
     std::array<std::vector<axis_piece>, Dim> pieces_; ///< of the grid
@@ -182,13 +264,17 @@ namespace nearfield::detail
     std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets, if not as given
     /// with a skin: where they were when cells were made
     std::array<points_in_box<T, Dim>, 2> then_;
+    bool has_followed_ = false; ///< whether in_box_ has moved since then
     std::vector<cell<Dim>>
         cells_now_; ///< if others were given than those of the options or the systems
     device_array<found_moves> found_moves_;
+    moved_frames<Dim> frames_now_;         ///< of a batch
     std::uint64_t n_cells_ = 0;            ///< of all systems
     device_systems<T, Dim> systems_;       ///< of a batch
     std::vector<cell_grid<T, Dim>> grids_; ///< theirs, once somebody has asked for one
     sorted_points targets_, sources_;
+    device_array<std::byte> of_search_;
+    std::optional<fixed_memory<Dim>> fixed_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
 

@@ -120,6 +120,22 @@ namespace nearfield
   }
 
   template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::fix_capacity(double factor)
+  {
+    cells_->fix_capacity(factor);
+  }
+  template <class T, int Dim>
+  found_cells const* cuda_cell_list<T, Dim>::found() const
+  {
+    return cells_->found();
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::check_capacity() const
+  {
+    cells_->check_capacity();
+  }
+
+  template <class T, int Dim>
   std::size_t cuda_cell_list<T, Dim>::n_systems() const
   {
     return cells_->is_batch() ? cells_->given_systems().offsets.size() - 1 : 1;
@@ -127,10 +143,21 @@ namespace nearfield
   template <class T, int Dim>
   detail::cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid(std::size_t system) const
   {
+    check_system(system);
+    return cells_->grid_of_system(system);
+  }
+  template <class T, int Dim>
+  T cuda_cell_list<T, Dim>::cutoff(std::size_t system) const
+  {
+    check_system(system);
+    return cells_->cutoff_of_system(system);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::check_system(std::size_t system) const
+  {
     if (system >= n_systems())
       throw error("cuda_cell_list: there are " + std::to_string(n_systems()) +
                   " systems; found number " + std::to_string(system));
-    return cells_->is_batch() ? cells_->grid_of_system(system) : cells_->grid();
   }
   template <class T, int Dim>
   std::size_t cuda_cell_list<T, Dim>::n_targets() const

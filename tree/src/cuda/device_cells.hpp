@@ -36,15 +36,19 @@ namespace nearfield::detail
     virtual bool update(columns const& targets, columns const& sources, bool one_set,
                         std::span<cell<Dim> const> cells, bool is_checked) = 0;
 
+    virtual void fix_capacity(double factor) = 0;
+    [[nodiscard]] virtual found_cells const* found() const = 0;
+    virtual void check_capacity() = 0;
+
     [[nodiscard]] virtual cuda_stream stream() const = 0;
     [[nodiscard]] virtual bool one_set() const = 0;
     [[nodiscard]] virtual bool is_batch() const = 0;
     /// Those of a batch, as given.
     [[nodiscard]] virtual systems<Dim> given_systems() const = 0;
-    /// Of a list of one system.
+    /// Of a list of one system: when its capacity was not fixed.
     [[nodiscard]] virtual cell_grid<T, Dim> const& grid() const = 0;
-    /// Of one of a batch.
     [[nodiscard]] virtual cell_grid<T, Dim> const& grid_of_system(std::size_t s) = 0;
+    [[nodiscard]] virtual T cutoff_of_system(std::size_t s) const = 0;
     [[nodiscard]] virtual columns const& target_x() const = 0;
     [[nodiscard]] virtual columns const& source_x() const = 0;
     /// In device memory, ascending inside cells.

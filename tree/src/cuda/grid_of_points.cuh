@@ -73,9 +73,9 @@ namespace nearfield::detail
         if (!moved[s]) continue;
         try
         {
-          result.in_box[s] =
-              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
-                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
+          bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                         &bounds_.data()[s].bad, &bounds_.data()[s].any_far, result.in_box[s],
+                         stream_);
         }
         catch (...)
         {
@@ -129,9 +129,9 @@ namespace nearfield::detail
       result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
       for (int s = 0; s < 2; ++s) // to be followed
         if (options_.skin > 0 && wanted[s] && !moved[s])
-          result.in_box[s] =
-              bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
-                             &bounds_.data()[s].bad, &bounds_.data()[s].any_far, stream_);
+          bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},
+                         &bounds_.data()[s].bad, &bounds_.data()[s].any_far, result.in_box[s],
+                         stream_);
       return result;
     }
 

@@ -15,14 +15,22 @@ namespace nearfield::detail
     /// Items << 32 | points of a group of cells; 0 after the last group.
     struct group_load
     {
-      std::uint32_t const* counts;
-      std::uint32_t group, groups;
+      cell_counts of;
 
+      __device__ std::uint32_t group() const { return of.group_found ? *of.group_found : of.group; }
+      /// Calls f with the cells of a group.
+      template <class F>
+      __device__ void for_each_cell(std::uint32_t g, F const& f) const
+      {
+        std::uint32_t const n = group();
+        std::uint64_t const first = std::uint64_t(g) * n;
+        std::uint64_t const end = min(first + n, std::uint64_t(of.cells));
+        for (std::uint64_t cell = first; cell < end; ++cell) f(cell);
+      }
       __device__ std::uint64_t operator()(std::uint32_t g) const
       {
-        if (g >= groups) return 0;
         std::uint32_t points = 0;
-        for (std::uint32_t k = 0; k < group; ++k) points += counts[g * group + k];
+        for_each_cell(g, [&](std::uint64_t cell) { points += of.counts[cell]; });
         return static_cast<std::uint64_t>((points + item_points - 1) / item_points) << 32 | points;
       }
     };
@@ -34,28 +42,31 @@ namespace nearfield::detail
     __global__ void fill_table(group_load const load, std::uint64_t const* before, cell_table to)
     {
       std::uint32_t const g = blockIdx.x * table_threads + threadIdx.x;
-      if (g > load.groups) return;
+      std::uint32_t const group = load.group(), cells = load.of.cells;
+      std::uint32_t const groups = (cells + group - 1) / group;
+      if (g > groups) return;
       auto item = static_cast<std::uint32_t>(before[g] >> 32);
       auto const begin = static_cast<std::uint32_t>(before[g]);
-      std::uint32_t const first = g * load.group;
-      if (g == load.groups)
+      if (g == groups)
       {
-        to.starts[first] = begin;
+        to.starts[cells] = begin;
         to.item_begin[item] = begin;
         __threadfence_system(); // after what earlier kernels told the host
-        *to.items_for_host = item + 1;
+        *to.n_items = item + 1;
         return;
       }
       std::uint32_t at = begin;
-      for (std::uint32_t k = 0; k < load.group; ++k)
-      {
-        to.starts[first + k] = at;
-        at += load.counts[first + k];
-      }
+      load.for_each_cell(g,
+                         [&](std::uint64_t cell)
+                         {
+                           to.starts[cell] = at;
+                           at += load.of.counts[cell];
+                         });
       for (std::uint32_t p = begin; p < at; p += item_points, ++item)
       {
         to.item_begin[item] = p;
-        to.item_cell[item] = first;
+        to.item_cell[item] = g * group;
+        if (to.item_system) to.item_system[item] = to.system_of_position[p];
       }
     }
 
@@ -72,15 +83,17 @@ namespace nearfield::detail
     };
   }
 
-  void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
-                  std::uint32_t group, cuda_stream stream)
+  void scan_cells(cell_counts const& of, cell_table const& to, scan_memory& memory,
+                  cuda_stream stream)
   {
-    group_load const load{counts, group, static_cast<std::uint32_t>(cells / group)};
-    device_array<std::uint64_t> before(load.groups + std::size_t(1), stream,
-                                       "cuda_cell_list: cells");
-    exclusive_sum(load, before.data(), load.groups + 1, stream, "cuda_cell_list: cells");
-    fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(),
-                                                                              to);
+    group_load const load{of};
+    // groups of at least one cell, and the end
+    std::uint32_t const n = (of.group_found ? of.cells : of.cells / of.group) + 1;
+    if (memory.before.size() < n)
+      memory.before = device_array<std::uint64_t>(n, stream, "cuda_cell_list: cells");
+    exclusive_sum(load, memory.before.data(), n, stream, "cuda_cell_list: cells", memory.scratch);
+    fill_table<<<blocks_for(n, table_threads), table_threads, 0, stream>>>(
+        load, memory.before.data(), to);
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 

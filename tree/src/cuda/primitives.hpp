@@ -19,13 +19,32 @@ namespace nearfield::detail
     /// the first position of each item, then the end of the last one; and the first cell of the item's group
     std::uint32_t* item_begin;
     std::uint32_t* item_cell;
-    /// in host memory: receives the number of items, plus 1
-    std::uint32_t volatile* items_for_host;
+    /// in host or device memory: receives the number of items, plus 1
+    std::uint32_t volatile* n_items;
+    /// of a batch: the system of each item, from that of each position; otherwise null
+    std::uint32_t* item_system = nullptr;
+    std::uint32_t const* system_of_position = nullptr;
   };
 
-  /// Fills the table. `cells` is a multiple of `group`.
-  void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
-                  std::uint32_t group, cuda_stream stream);
+  /// The numbers of points in cells.
+  struct cell_counts
+  {
+    std::uint32_t const* counts;
+    std::uint32_t cells, group;
+    /// the group in device memory, which may be any; null: `group`, and `cells` is a multiple of it
+    std::uint32_t const* group_found = nullptr;
+  };
+
+  /// What scan_cells() needs; kept from one call to the next.
+  struct scan_memory
+  {
+    device_array<std::uint64_t> before;
+    device_array<char> scratch;
+  };
+
+  /// Fills the table.
+  void scan_cells(cell_counts const& of, cell_table const& to, scan_memory& memory,
+                  cuda_stream stream);
 
   /// Sorts stably by the lowest `bits` bits of the keys. The arrays stay where they are. `what` starts messages.
   void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits,

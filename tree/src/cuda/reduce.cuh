@@ -47,6 +47,8 @@ namespace nearfield::detail
   {
     static constexpr std::uint32_t none = ~0u; ///< they do not fit
     static constexpr std::int32_t near = 127;
+    /// the most that counters of images may be, so that their sums with those of two near points fit into words
+    static constexpr std::int32_t most_of_images = 511 - 2 * near;
 
     std::uint32_t const* packed = nullptr; ///< packed_word() of each
     image_counters<Dim> const* all = nullptr;
@@ -81,11 +83,12 @@ namespace nearfield::detail
     device_array<std::uint32_t> packed;
     bool are_near = true; ///< as those of counters()
 
-    points_in_box() = default;
-    points_in_box(std::size_t n, cuda_stream stream)
-        : images(n, stream, "cuda_cell_list: images of points"),
-          packed(n, stream, "cuda_cell_list: images of points")
+    /// Makes memory for n points, unless it is there.
+    void fit(std::size_t n, cuda_stream stream)
     {
+      if (images.size() == n) return;
+      images = device_array<image_counters<Dim>>(n, stream, "cuda_cell_list: images of points");
+      packed = device_array<std::uint32_t>(n, stream, "cuda_cell_list: images of points");
       for (auto& column : columns)
         column = device_array<T>(n, stream, "cuda_cell_list: points in the box");
     }
@@ -114,7 +117,7 @@ namespace nearfield::detail
   };
 
   /// *bad becomes 2^32 - 1 - i for the first point i that has too many images to count; it is 0 before.
-  /// *any_far becomes 1 if counters are not near.
+  /// *any_far becomes 1 if counters are not near. Null: not asked for.
   template <class T, int Dim, class Frames>
   __global__ void reduce_kernel(device_points<T, Dim> const points,
                                 __grid_constant__ Frames const frames,
@@ -129,23 +132,21 @@ namespace nearfield::detail
     images[i] = point.image;
     using counters = counters_of_points<Dim>;
     packed[i] = fits_word(point.image) ? packed_word(point.image) : counters::none;
-    if (!point.fits) atomicMax(bad, ~i);
-    if (!counters::is_near(point.image)) *any_far = 1;
+    if (bad && !point.fits) atomicMax(bad, ~i);
+    if (any_far && !counters::is_near(point.image)) *any_far = 1;
   }
 
-  /// Brings points, at least one, into the box. frames(i) is the frame of point i.
+  /// Brings points, at least one, into the box. frames(i) is the frame of point i. Uses memory of the right size again.
   template <class T, int Dim, class Frames>
-  points_in_box<T, Dim> bring_into_box(device_points<T, Dim> const& points, Frames const& frames,
-                                       std::uint32_t* bad, std::uint32_t* any_far,
-                                       cuda_stream stream)
+  void bring_into_box(device_points<T, Dim> const& points, Frames const& frames, std::uint32_t* bad,
+                      std::uint32_t* any_far, points_in_box<T, Dim>& to, cuda_stream stream)
   {
-    points_in_box<T, Dim> to(points.n, stream);
+    to.fit(points.n, stream);
     std::array<T*, Dim> columns;
     for (int a = 0; a < Dim; ++a) columns[a] = to.columns[a].data();
     reduce_kernel<T, Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
         points, frames, columns, to.images.data(), to.packed.data(), bad, any_far);
     check_cuda(cudaGetLastError(), "cuda_cell_list: reduce_kernel");
-    return to;
   }
 
   /// What kernels find out about points that have moved; zero before.

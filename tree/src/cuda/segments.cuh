@@ -27,6 +27,8 @@ namespace nearfield::detail
     uint32_t const* item_cell;
     uint64_t const* item_wide_cell;
     uint32_t n_items;
+    /// the number of items plus 1, which are at most n_items; null: n_items
+    uint32_t const* items_found;
     /// half: an item meets only points after its first one, and images of that
     bool half, one_set;
     /// of each shift; null if there is only the box itself
@@ -38,6 +40,7 @@ namespace nearfield::detail
     /// the system of each item
     uint32_t const* item_system;
 
+    __device__ uint32_t items() const { return items_found ? *items_found - 1 : n_items; }
     /// The system of an item of a batch.
     __device__ device_system const& system_of(uint32_t item) const
     {

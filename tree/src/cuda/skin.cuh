@@ -147,11 +147,13 @@ namespace nearfield::detail
   void cells_on_gpu<T, Dim>::rebuild(columns const& targets, columns const& sources, bool one_set,
                                      std::span<cell<Dim> const> cells)
   {
+    check_fixed(targets, sources, one_set, cells);
+    if (is_fixed()) return build_fixed(targets, sources);
     std::vector<cell<Dim>> const before = cells_now_;
     if (!cells.empty()) cells_now_.assign(cells.begin(), cells.end());
     try
     {
-      if (systems_.any())
+      if (is_batch())
       {
         auto of = systems_.given();
         if (!cells_now_.empty()) of.cells = cells_now_;
@@ -183,6 +185,15 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
+  void cells_on_gpu<T, Dim>::set_moves(int byte)
+  {
+    if (found_moves_.size() == 0)
+      found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
+    check_cuda(cudaMemsetAsync(found_moves_.data(), byte, sizeof(found_moves), stream_),
+               "cudaMemsetAsync");
+  }
+
+  template <class T, int Dim>
   template <class Moves>
   void cells_on_gpu<T, Dim>::follow(int set, columns const& x, Moves const& moves,
                                     points_in_box<T, Dim>* found)
@@ -191,7 +202,7 @@ namespace nearfield::detail
     followed_points<T, Dim> to;
     if (found)
     {
-      *found = points_in_box<T, Dim>(x.size(), stream_);
+      found->fit(x.size(), stream_);
       for (int a = 0; a < Dim; ++a) to.columns[a] = found->columns[a].data();
       to.images = found->images.data();
       to.packed = found->packed.data();
@@ -208,24 +219,22 @@ namespace nearfield::detail
   {
     check_columns<T, Dim>("points", sources);
     check_columns<T, Dim>("queries", targets);
-    if (found_moves_.size() == 0)
-      found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
-    device_clear(found_moves_.data(), sizeof(found_moves), stream_);
-    std::array<columns, 2> const sets{targets, one_set_ ? columns() : sources};
+    set_moves(0);
+    two_sets<T, Dim> const sets = sets_of(targets, sources);
     double const skin = reach_beyond(grid_of_.options());
     followed found;
-    if (cells.empty()) cells = cells_now_;
+    if (cells.empty() && !is_fixed()) cells = cells_now_;
     if (systems_.any())
-      found.frames = make_moved_frames<T, Dim>(systems_, cells, skin, stream_);
+      make_moved_frames<T, Dim>(systems_, cells, skin, frames_now_, stream_);
     else
       found.frame = cells.empty() ? grid_.frame : with_vectors_of(grid_.frame, cells[0]);
     for (int set = 0; set < 2; ++set)
     {
-      auto* const to = writes ? &found.points[set] : nullptr;
+      auto* const to = !writes ? nullptr : is_fixed() ? &in_box_[set] : &found.points[set];
       if (systems_.any())
         follow(set, sets[set],
-               moves_in_systems<Dim>{systems_.frames->view(), found.frames.view(),
-                                     found.frames.most2.data(),
+               moves_in_systems<Dim>{systems_.frames->view(), frames_now_.view(),
+                                     frames_now_.most2.data(),
                                      systems_.parts->sets[set].by_point()},
                to);
       else
@@ -243,8 +252,16 @@ namespace nearfield::detail
   {
     try
     {
+      has_followed_ = true;
+      if (is_fixed())
+      {
+        bind(targets, sources);
+        write_records(targets_, target_x_);
+        if (!one_set_) write_records(sources_, source_x_);
+        return;
+      }
       if (systems_.any())
-        fill_tables<T, Dim>(systems_, found.frames.view(), images_, stream_);
+        fill_tables<T, Dim>(systems_, frames_now_.view(), images_, nullptr, stream_);
       else
         images_.make(found.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
       in_box_ = std::move(found.points);
@@ -265,14 +282,11 @@ namespace nearfield::detail
                                                            columns const& sources, bool one_set,
                                                            std::span<cell<Dim> const> cells)
   {
+    check_fixed(targets, sources, one_set, cells);
     if (can_follow(targets, sources, one_set, cells))
       follow(targets, sources, cells, false);
     else
-    {
-      found_moves_ = device_array<found_moves>(1, stream_, "cuda_cell_list: skin");
-      check_cuda(cudaMemsetAsync(found_moves_.data(), 1, sizeof(found_moves), stream_),
-                 "cudaMemsetAsync");
-    }
+      set_moves(1);
     return &found_moves_.data()->has_left;
   }
 
@@ -280,6 +294,7 @@ namespace nearfield::detail
   bool cells_on_gpu<T, Dim>::update(columns const& targets, columns const& sources, bool one_set,
                                     std::span<cell<Dim> const> cells, bool is_checked)
   {
+    check_fixed(targets, sources, one_set, cells);
     if (can_follow(targets, sources, one_set, cells))
     {
       followed found = follow(targets, sources, cells, true);

@@ -4,7 +4,9 @@
 
 #include <nearfield/cuda/device_array.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace nearfield::detail
 {
@@ -22,18 +24,32 @@ namespace nearfield::detail
     device_array<std::uint32_t> order;
     device_array<std::uint32_t> table;
     device_array<std::uint64_t> keys;
-    device_array<std::uint32_t> item_begin;
+    /// views of `items`
+    std::span<std::uint32_t> item_begin;
     /// the first cell of the group of each item: item_cell with a table, item_wide_cell without one
-    device_array<std::uint32_t> item_cell;
+    std::span<std::uint32_t> item_cell;
     device_array<std::uint64_t> item_wide_cell;
     /// of a batch, the system of each item
-    device_array<std::uint32_t> item_system;
+    std::span<std::uint32_t> item_system;
+    device_array<std::uint32_t> items;
     std::uint32_t n = 0, n_items = 0;
+    /// the number of items plus 1, where only the device knows it; otherwise empty
+    device_array<std::uint32_t> items_found;
 
     /// the records before rank_points; empty after it
     device_array<uint4> unranked;
     device_array<cell_rank> ranks;
 
+    /// Memory for at most so many items, which have cells in a table or not, and systems or not.
+    void make_items(std::uint32_t most, bool in_table, bool in_systems, cuda_stream stream)
+    {
+      std::size_t const begin = most + std::size_t(1), cell = in_table ? most : 0;
+      items = device_array<std::uint32_t>(begin + cell + (in_systems ? most : 0), stream,
+                                          "cuda_cell_list: items");
+      item_begin = {items.data(), begin};
+      item_cell = {cell > 0 ? items.data() + begin : nullptr, cell};
+      if (in_systems) item_system = {items.data() + begin + cell, most};
+    }
     [[nodiscard]] cell_starts starts() const { return {table.data(), keys.data(), n}; }
 
     /// The records for uses that do not depend on the order inside cells.

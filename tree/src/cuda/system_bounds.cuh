@@ -22,19 +22,6 @@ namespace nearfield::detail
 {
   inline constexpr std::uint32_t no_system = ~0u;
 
-  /// Where the points of a system are, both sets together, as numbers that atomicMax orders. All zero before.
-  template <int Dim>
-  struct system_bounds
-  {
-    /// ordered_bits(x) and ordered_bits(-x), of coordinates and along the normals of an oblique frame
-    unsigned long long upper[Dim], lower[Dim], upper_along[Dim], lower_along[Dim];
-    /// of each set, 2^32 - 1 - p for the first position p of a point that is not finite, or too far away to count its
-    /// images
-    std::uint32_t not_finite[2], too_far[2];
-    std::uint32_t is_outside;
-    std::uint32_t any_far; ///< some point is many boxes away (counters_of_points)
-  };
-
   /// The bounds of some points of a system, in a lane and then in a warp.
   template <int Dim>
   struct lane_bounds

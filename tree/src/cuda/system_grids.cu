@@ -26,24 +26,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// What a kernel finds wrong with a system.
-    enum class system_problem : std::uint8_t
-    {
-      none,
-      points,  ///< its bounds say which
-      grid,    ///< as tried_grid
-      sheared, ///< counters of images are too large
-      wide     ///< more cells on an axis than fit
-    };
-    struct system_verdict
-    {
-      system_problem problem;
-      grid_problem of_grid;
-      std::uint8_t axis;
-      bool is_empty, is_outside, any_far;
-      double most_counter;
-    };
-
     template <class T>
     __global__ void find_systems(system_start<T> const* starts, std::uint32_t n_systems,
                                  bool are_targets, std::uint32_t n, std::uint32_t const* order,
@@ -133,7 +115,7 @@ namespace nearfield::detail
     /// One block gives all systems their group, cells and images.
     __global__ void __launch_bounds__(place_threads)
         place_systems(device_system* systems, system_verdict const* verdicts, std::uint32_t n,
-                      system_mail* mail)
+                      system_room const room, system_mail* mail)
     {
       using scan = cub::BlockScan<unsigned long long, place_threads>;
       __shared__ typename scan::TempStorage scratch;
@@ -200,14 +182,20 @@ namespace nearfield::detail
       __syncthreads();
       if (threadIdx.x != 0) return;
       auto* const to = static_cast<system_mail volatile*>(mail);
-      to->bad = bad;
+      to->found.cells = cells;
+      to->found.images = images;
+      to->found.bad_system = bad;
+      double const most_counter = __longlong_as_double(static_cast<long long>(most));
+      bool const is_far = room.most_of_images >= 0 &&
+                          (any_far != 0 || most_counter > static_cast<double>(room.most_of_images));
+      to->found.is_far = is_far;
+      to->found.fits = bad == n && !is_far && wide_cells <= static_cast<double>(room.cells) &&
+                       cells <= room.cells && images <= room.images;
       to->is_outside = is_outside;
       to->any_far = any_far;
       to->group = of_all;
-      to->cells = cells;
-      to->images = images;
       to->wide_cells = wide_cells;
-      to->most_counter = __longlong_as_double(static_cast<long long>(most));
+      to->most_counter = most_counter;
       __threadfence_system();
       to->done = 1;
     }
@@ -216,11 +204,12 @@ namespace nearfield::detail
     template <class T, int Dim>
     __global__ void make_tables(frames_of_systems<Dim> const frames, device_system const* systems,
                                 cell_grid<T, Dim> const* grids, std::uint32_t n_systems,
-                                std::uint32_t n, image_move* moves, std::array<T, Dim>* shifts,
-                                image_counters<Dim>* counters, std::uint32_t* packed)
+                                std::uint32_t n, found_cells const* found, image_move* moves,
+                                std::array<T, Dim>* shifts, image_counters<Dim>* counters,
+                                std::uint32_t* packed)
     {
       std::uint32_t const k = thread_index();
-      if (k >= n) return;
+      if (k >= n || (found && (found->fits == 0 || k >= found->images))) return;
       // systems without points begin where the next one does
       std::uint32_t const of =
           count_before(n_systems, [&](std::uint32_t s) { return systems[s].first_image <= k; }) - 1;
@@ -363,9 +352,8 @@ namespace nearfield::detail
     template <class T, int Dim>
     void complain(std::uint32_t s, device_systems<T, Dim> const& made,
                   device_array<system_verdict> const& verdicts,
-                  device_array<system_bounds<Dim>> const& bounds,
-                  std::array<strided<T const, Dim>, 2> const& sets, bool one_set,
-                  cuda_stream stream)
+                  device_array<system_bounds<Dim>> const& bounds, two_sets<T, Dim> const& sets,
+                  bool one_set, cuda_stream stream)
     {
       auto const value = [&](auto const& array)
       {
@@ -417,20 +405,47 @@ namespace nearfield::detail
     for (std::size_t s = 0; s < given.cutoffs.size(); ++s)
       in_system(s, [&] { check_cell_options(static_cast<T>(given.cutoffs[s]), options); });
     device_systems<T, Dim> made;
-    std::array<strided<T const, Dim>, 2> const sets{targets,
-                                                    one_set ? strided<T const, Dim>() : sources};
+    two_sets<T, Dim> const sets{targets, one_set ? strided<T const, Dim>() : sources};
     made.parts = parts_of<T, Dim>(before, given, {sets[0].size(), sets[1].size()}, one_set, stream);
     made.frames = frames_of<T, Dim>(before, given.cells, stream);
-    auto const n = static_cast<std::uint32_t>(made.size());
+    std::uint32_t const n = made.n();
     if (n == 0) return made;
-    frames_of_systems<Dim> const frames = made.frames->view();
     char const* const what = "cuda_cell_list: systems";
-    device_array<system_bounds<Dim>> bounds(n, stream, what);
-    device_array<system_verdict> verdicts(n, stream, what);
+    system_findings<Dim> found{device_array<system_bounds<Dim>>(n, stream, what),
+                               device_array<system_verdict>(n, stream, what)};
     made.grids = device_array<cell_grid<T, Dim>>(n, stream, what);
     made.systems = device_array<device_system>(n, stream, what);
     made.cutoffs = device_array<device_system_cutoff<T>>(n, stream, what);
-    device_clear(bounds.data(), n * sizeof(system_bounds<Dim>), stream);
+    static_cast<system_mail volatile&>(mail).done = 0;
+    enqueue_grids<T, Dim>(made, sets, options, found, {}, &mail, stream);
+    wait_for_word(mail.done, stream, "cuda_cell_list: place_systems");
+    check_grids<T, Dim>(made, sets, one_set, found, mail, stream);
+    made.cells = mail.found.cells;
+    made.group = mail.group;
+    if (std::uint64_t const images = mail.found.images; images > 0)
+    {
+      made.images =
+          device_images<T, Dim>(images, static_cast<std::int32_t>(mail.most_counter), stream);
+      fill_tables<T, Dim>(made, made.frames->view(), made.images, nullptr, stream);
+    }
+    for (int set = 0; set < 2; ++set)
+    {
+      if (mail.is_outside == 0 && options.skin == 0) continue;
+      bring_into_boxes<T, Dim>(made, set, sets[set], made.in_box[set], stream);
+      made.in_box[set].are_near = mail.any_far == 0;
+    }
+    return made;
+  }
+
+  template <class T, int Dim>
+  void enqueue_grids(device_systems<T, Dim>& of, two_sets<T, Dim> const& sets,
+                     cell_list_options<T, Dim> const& options, system_findings<Dim>& found,
+                     system_room const& room, system_mail* mail, cuda_stream stream)
+  {
+    std::uint32_t const n = of.n();
+    frames_of_systems<Dim> const frames = of.frames->view();
+    system_bounds<Dim>* const bounds = found.bounds.data();
+    device_clear(bounds, n * sizeof(system_bounds<Dim>), stream);
     for (int set = 0; set < 2; ++set)
     {
       device_points<T, Dim> const points(sets[set]);
@@ -441,75 +456,70 @@ namespace nearfield::detail
       unsigned const warps = blocks_for(points.n, static_cast<int>(per_warp));
       find_system_bounds<T, Dim>
           <<<blocks_for(warps, block_threads / 32), block_threads, 0, stream>>>(
-              points, made.parts->sets[set].of_position.data(), made.parts->sets[set].order.data(),
-              frames, set, per_warp, bounds.data());
+              points, of.parts->sets[set].of_position.data(), of.parts->sets[set].order.data(),
+              frames, set, per_warp, bounds);
       check_cuda(cudaGetLastError(), "cuda_cell_list: find_system_bounds");
     }
     make_grids<T, Dim><<<blocks_for(n, grid_threads), grid_threads, 0, stream>>>(
-        made.parts->starts.data(), n, frames, options, bounds.data(),
-        {made.grids.data(), made.systems.data(), made.cutoffs.data(), verdicts.data()});
+        of.parts->starts.data(), n, frames, options, bounds,
+        {of.grids.data(), of.systems.data(), of.cutoffs.data(), found.verdicts.data()});
     check_cuda(cudaGetLastError(), "cuda_cell_list: make_grids");
-    static_cast<system_mail volatile&>(mail).done = 0;
-    place_systems<<<1, place_threads, 0, stream>>>(made.systems.data(), verdicts.data(), n, &mail);
+    place_systems<<<1, place_threads, 0, stream>>>(of.systems.data(), found.verdicts.data(), n,
+                                                   room, mail);
     check_cuda(cudaGetLastError(), "cuda_cell_list: place_systems");
-    wait_for_word(mail.done, stream, "cuda_cell_list: place_systems");
+  }
 
-    if (mail.bad < n)
-      in_system(mail.bad,
-                [&] { complain(mail.bad, made, verdicts, bounds, sets, one_set, stream); });
-    if (mail.wide_cells > 0x1p62 || mail.images >= std::uint64_t(1) << 31)
-      throw error("cuda_cell_list: the " + std::to_string(n) + " systems have " +
-                  number_text(mail.wide_cells) + " cells and " + std::to_string(mail.images) +
+  template <class T, int Dim>
+  void check_grids(device_systems<T, Dim> const& of, two_sets<T, Dim> const& sets, bool one_set,
+                   system_findings<Dim> const& found, system_mail const& mail, cuda_stream stream)
+  {
+    if (std::uint32_t const bad = mail.found.bad_system; bad < of.n())
+      in_system(bad,
+                [&] { complain(bad, of, found.verdicts, found.bounds, sets, one_set, stream); });
+    if (mail.wide_cells > 0x1p62 || mail.found.images >= std::uint64_t(1) << 31)
+      throw error("cuda_cell_list: the " + std::to_string(of.n()) + " systems have " +
+                  number_text(mail.wide_cells) + " cells and " + std::to_string(mail.found.images) +
                   " images; give fewer systems at once");
-    made.cells = mail.cells;
-    made.group = mail.group;
-    if (mail.images > 0)
-    {
-      made.images =
-          device_images<T, Dim>(mail.images, static_cast<std::int32_t>(mail.most_counter), stream);
-      fill_tables(made, frames, made.images, stream);
-    }
-    for (int set = 0; set < 2; ++set)
-    {
-      if ((mail.is_outside == 0 && options.skin == 0) || sets[set].size() == 0) continue;
-      made.in_box[set] =
-          bring_into_box(device_points<T, Dim>(sets[set]),
-                         frames_of_points<Dim>{frames, made.parts->sets[set].by_point()},
-                         &bounds.data()->too_far[set], &bounds.data()->any_far, stream);
-      made.in_box[set].are_near = mail.any_far == 0;
-    }
-    return made;
+  }
+
+  template <class T, int Dim>
+  void bring_into_boxes(device_systems<T, Dim> const& of, int set,
+                        strided<T const, Dim> const& points, points_in_box<T, Dim>& to,
+                        cuda_stream stream)
+  {
+    if (points.size() == 0) return;
+    bring_into_box(device_points<T, Dim>(points),
+                   frames_of_points<Dim>{of.frames->view(), of.parts->sets[set].by_point()},
+                   nullptr, nullptr, to, stream);
   }
 
   template <class T, int Dim>
   void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
-                   device_images<T, Dim>& images, cuda_stream stream)
+                   device_images<T, Dim>& images, found_cells const* found, cuda_stream stream)
   {
     auto const n = static_cast<std::uint32_t>(images.size());
     if (n == 0) return;
     make_tables<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
-        frames, of.systems.data(), of.grids.data(), static_cast<std::uint32_t>(of.size()), n,
-        images.moves(), images.shifts(), images.counters(), images.packed());
+        frames, of.systems.data(), of.grids.data(), of.n(), n, found, images.moves(),
+        images.shifts(), images.counters(), images.packed());
     check_cuda(cudaGetLastError(), "cuda_cell_list: make_tables");
   }
 
   template <class T, int Dim>
-  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
-                                      std::span<cell<Dim> const> cells, double skin,
-                                      cuda_stream stream)
+  void make_moved_frames(device_systems<T, Dim> const& of, std::span<cell<Dim> const> cells,
+                         double skin, moved_frames<Dim>& to, cuda_stream stream)
   {
-    moved_frames<Dim> made;
     char const* const what = "cuda_cell_list: cells";
-    auto const n = static_cast<std::uint32_t>(of.size());
-    if (n == 0) return made;
+    std::uint32_t const n = of.n();
+    if (n == 0) return;
     device_array<cell<Dim>> const on_gpu(cells, stream);
-    made.frames = device_array<cell_frame<Dim>>(of.frames->cells.size(), stream, what);
-    made.most2 = device_array<double>(n, stream, what);
+    if (std::size_t const n_frames = of.frames->cells.size(); to.frames.size() != n_frames)
+      to.frames = device_array<cell_frame<Dim>>(n_frames, stream, what);
+    if (to.most2.size() != n) to.most2 = device_array<double>(n, stream, what);
     make_frames<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
-        of.grids.data(), n, of.frames->view(), on_gpu.data(), skin, made.frames.data(),
-        made.most2.data());
+        of.grids.data(), n, of.frames->view(), on_gpu.data(), skin, to.frames.data(),
+        to.most2.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: make_frames");
-    return made;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
@@ -517,10 +527,17 @@ namespace nearfield::detail
       device_systems<T, Dim> const&, systems<Dim> const&, cell_list_options<T, Dim> const&,        \
       strided<T const, Dim> const&, strided<T const, Dim> const&, bool, system_mail&,              \
       cuda_stream);                                                                                \
+  template void enqueue_grids(device_systems<T, Dim>&, two_sets<T, Dim> const&,                    \
+                              cell_list_options<T, Dim> const&, system_findings<Dim>&,             \
+                              system_room const&, system_mail*, cuda_stream);                      \
+  template void check_grids(device_systems<T, Dim> const&, two_sets<T, Dim> const&, bool,          \
+                            system_findings<Dim> const&, system_mail const&, cuda_stream);         \
+  template void bring_into_boxes(device_systems<T, Dim> const&, int, strided<T const, Dim> const&, \
+                                 points_in_box<T, Dim>&, cuda_stream);                             \
   template void fill_tables(device_systems<T, Dim> const&, frames_of_systems<Dim> const&,          \
-                            device_images<T, Dim>&, cuda_stream);                                  \
-  template moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const&,                      \
-                                               std::span<cell<Dim> const>, double, cuda_stream);
+                            device_images<T, Dim>&, found_cells const*, cuda_stream);              \
+  template void make_moved_frames(device_systems<T, Dim> const&, std::span<cell<Dim> const>,       \
+                                  double, moved_frames<Dim>&, cuda_stream);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -10,6 +10,7 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/cuda.hpp>
 
 #include <algorithm>
 #include <array>
@@ -84,17 +85,63 @@ namespace nearfield::detail
     }
   };
 
-  /// What kernels tell the host of the grids. `done` comes last; it is 0 before.
+  /// What kernels tell the host, or those after them, of the grids. `done` comes last; it is 0 before.
   struct system_mail
   {
+    found_cells found;
     std::uint32_t done;
-    std::uint32_t bad;        ///< the first system with a problem; n if there is none
     std::uint32_t is_outside; ///< whether a point of any is outside its box
     std::uint32_t any_far;    ///< whether a point of any is many boxes away
     std::uint32_t group;
-    std::uint64_t cells, images;
-    double wide_cells;   ///< `cells`, where it may need more bits
+    double wide_cells;   ///< of `found`, where it may need more bits
     double most_counter; ///< the largest counter of an image, without its sign
+  };
+
+  /// Where the points of a system are, both sets together, as numbers that atomicMax orders. All zero before.
+  template <int Dim>
+  struct system_bounds
+  {
+    /// ordered_bits(x) and ordered_bits(-x), of coordinates and along the normals of an oblique frame
+    unsigned long long upper[Dim], lower[Dim], upper_along[Dim], lower_along[Dim];
+    /// of each set, 2^32 - 1 - p for the first position p of a point that is not finite, or too far away to count its
+    /// images
+    std::uint32_t not_finite[2], too_far[2];
+    std::uint32_t is_outside;
+    std::uint32_t any_far; ///< some point is many boxes away (counters_of_points)
+  };
+
+  /// What a kernel finds wrong with a system.
+  enum class system_problem : std::uint8_t
+  {
+    none,
+    points,  ///< its bounds say which
+    grid,    ///< as tried_grid
+    sheared, ///< counters of images are too large
+    wide     ///< more cells on an axis than fit
+  };
+  struct system_verdict
+  {
+    system_problem problem;
+    grid_problem of_grid;
+    std::uint8_t axis;
+    bool is_empty, is_outside, any_far;
+    double most_counter;
+  };
+
+  /// What kernels find of each system.
+  template <int Dim>
+  struct system_findings
+  {
+    device_array<system_bounds<Dim>> bounds;
+    device_array<system_verdict> verdicts;
+  };
+
+  /// The most cells and images that there is room for.
+  struct system_room
+  {
+    std::uint64_t cells = ~std::uint64_t(0), images = ~std::uint64_t(0);
+    /// the most that a counter of an image may be, if no point may be far away; below 0: they may be
+    std::int32_t most_of_images = -1;
   };
 
   /// The systems of a cell list. What the host gave is shared with the list before, if it is the same.
@@ -113,6 +160,7 @@ namespace nearfield::detail
 
     [[nodiscard]] bool any() const { return parts != nullptr; }
     [[nodiscard]] std::size_t size() const { return parts->offsets.size() - 1; }
+    [[nodiscard]] std::uint32_t n() const { return static_cast<std::uint32_t>(size()); }
     /// What they are made of.
     [[nodiscard]] nearfield::systems<Dim> given() const
     {
@@ -130,10 +178,32 @@ namespace nearfield::detail
                strided<T const, Dim> const& sources, bool one_set, system_mail& mail,
                cuda_stream stream);
 
-  /// The images of systems in these frames, into tables that are large enough.
+  /// The two sets of points, the second one empty if there is only one.
+  template <class T, int Dim>
+  using two_sets = std::array<strided<T const, Dim>, 2>;
+
+  /// Makes the grids of systems, which have memory for them, and tells `mail`, in host or device memory; without a wait.
+  template <class T, int Dim>
+  void enqueue_grids(device_systems<T, Dim>& of, two_sets<T, Dim> const& points,
+                     cell_list_options<T, Dim> const& options, system_findings<Dim>& found,
+                     system_room const& room, system_mail* mail, cuda_stream stream);
+
+  /// Throws nearfield::error, naming the system, for what kernels have found wrong.
+  template <class T, int Dim>
+  void check_grids(device_systems<T, Dim> const& of, two_sets<T, Dim> const& points, bool one_set,
+                   system_findings<Dim> const& found, system_mail const& mail, cuda_stream stream);
+
+  /// Brings the points of a set into their boxes.
+  template <class T, int Dim>
+  void bring_into_boxes(device_systems<T, Dim> const& of, int set,
+                        strided<T const, Dim> const& points, points_in_box<T, Dim>& to,
+                        cuda_stream stream);
+
+  /// The images of systems in these frames, into tables that are large enough. `found`, in device memory, says how many
+  /// there are; null: as many as the tables have places.
   template <class T, int Dim>
   void fill_tables(device_systems<T, Dim> const& of, frames_of_systems<Dim> const& frames,
-                   device_images<T, Dim>& images, cuda_stream stream);
+                   device_images<T, Dim>& images, found_cells const* found, cuda_stream stream);
 
   /// The boxes of systems as they are now.
   template <int Dim>
@@ -148,11 +218,10 @@ namespace nearfield::detail
     }
   };
 
-  /// No cells: the boxes are as they were.
+  /// No cells: the boxes are as they were. Uses memory of the right size again.
   template <class T, int Dim>
-  moved_frames<Dim> make_moved_frames(device_systems<T, Dim> const& of,
-                                      std::span<cell<Dim> const> cells, double skin,
-                                      cuda_stream stream);
+  void make_moved_frames(device_systems<T, Dim> const& of, std::span<cell<Dim> const> cells,
+                         double skin, moved_frames<Dim>& to, cuda_stream stream);
 
   /// Whether boxes are as many and periodic along the same axes.
   template <int Dim>

@@ -9,9 +9,12 @@
 #include <nearfield/tree/cell_grid.hpp>
 #include <nearfield/tree/cuda.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 
 /// \file
 /// Fixed-radius search on a GPU: radius_search with `cuda` as its first argument, over a cell list of points in
@@ -93,6 +96,22 @@ namespace nearfield
     [[nodiscard]] neighbour_table to_host() const;
   };
 
+  /// Writes the rows of a table to device memory of yours, without a wait: a CUDA graph that has captured it writes them
+  /// again. Rows are those of to_table; all are in the order of the arrays that were given.
+  struct NEARFIELD_API to_rows
+  {
+    pairs which = pairs::full; ///< which pairs are listed
+    /// Entries of a row; 0: rows are only counted.
+    index_type width = 0;
+    /// The number of points of each row, also beyond width; one for each target.
+    std::span<index_type> counts;
+    /// Entry k of row i becomes columns[i * width + k]. Those after the last point of a row stay as they are.
+    std::span<index_type> columns;
+    /// Becomes the number of points of the longest row, if that is more than width, and otherwise 0; null: not asked for.
+    /// Without a width it becomes 0.
+    index_type* longest = nullptr;
+  };
+
   namespace detail
   {
     NEARFIELD_API void check_same_stream(cuda_stream where, cuda_stream of_list);
@@ -106,6 +125,8 @@ namespace nearfield
     device_csr<T, Dim> device_result(to_csr const& what);
     template <class T, int Dim>
     device_table device_result(to_table const& what);
+    template <class T, int Dim>
+    void device_result(to_rows const& what);
 
     /// filter_arrays in device memory.
     template <class T>
@@ -152,7 +173,10 @@ namespace nearfield
     /// The cells, for a search of pairs that the filter allows.
     [[nodiscard]] cuda_cell_list<T, Dim>& cells(pairs which) const
     {
-      filter_.check(which, cells_->n_targets(), cells_->n_sources(), limit(*cells_).most);
+      T least = std::numeric_limits<T>::infinity();
+      for (std::size_t s = 0; s < cells_->n_systems(); ++s)
+        least = std::min(least, cells_->cutoff(s));
+      filter_.check(which, cells_->n_targets(), cells_->n_sources(), least);
       return *cells_;
     }
     /// For radius_search.
@@ -171,7 +195,7 @@ namespace nearfield
   };
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
-  /// device_counts, device_coo, device_csr or device_table. Deterministic. Of several systems, the list has for each
+  /// device_counts, device_coo, device_csr or device_table; to_rows has none. Deterministic. Of several systems, the list has for each
   /// what it has alone, system after system. Throws nearfield::error for a half list of two sets, a stream other than
   /// that of the list, a result larger than max_bytes, a table of width 0, and too little memory on the device. The
   /// cells are not const: a search may free memory that they can make again, or make the order inside cells.

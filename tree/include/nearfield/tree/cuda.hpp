@@ -26,6 +26,19 @@ namespace nearfield
     class device_cells;
   }
 
+  /// What the last build of a cuda_cell_list with fixed capacity has found.
+  struct found_cells
+  {
+    std::uint64_t cells = 0;  ///< how many it needs
+    std::uint64_t images = 0; ///< how many it needs, of all systems together
+    /// the first system whose points no list can hold, and those of which no other number is right; n_systems() if none
+    std::uint32_t bad_system = 0;
+    /// 1: a point is more than 127 boxes away, or an image 257, and none was when the capacity was fixed
+    std::uint32_t is_far = 0;
+    /// 0: cells or images are more than there is room for, a system is bad, or a point is far. Then searches find no pairs.
+    std::uint32_t fits = 0;
+  };
+
   /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
   /// the columns, which must outlive it and not change between rebuild and search.
   ///
@@ -107,10 +120,39 @@ namespace nearfield
     /// Two sets.
     void update_unchecked(columns const& queries, columns const& points, given_cells cells = {});
 
+    /// Fixes the sizes of the list, so that a CUDA graph can capture builds and searches: as many points, with the same
+    /// cutoff and boxes, and room for `factor` times as many cells and images as now. The device finds the grid as ever; all
+    /// else has sizes that follow from the number of points. One factor is enough: a cube that grows by a tenth along each
+    /// axis has 1.33 times as many cells, and in periodic boxes neither number changes.
+    ///
+    /// From now on rebuild(points), needs_rebuild(points) and update_unchecked(points) neither wait nor allocate. They may
+    /// take other columns; a graph reads those that it was captured with. What does not fit leaves the list without pairs,
+    /// and found() tells, until a build that fits. Pairs, order and bits are those of other lists.
+    ///
+    ///     cells.fix_capacity(1.5);
+    ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+    ///     cells.rebuild(points);
+    ///     nearfield::radius_search(nearfield::cuda.on(stream), cells, nearfield::to_rows{...});
+    ///
+    /// Other numbers of points, and other boxes, are errors. A rebuild with a cutoff or with systems ends it; graphs that
+    /// were captured before must not run then, nor after another call of this. The list takes 24 bytes per point and 12 per
+    /// cell more and, in periodic boxes, always those of images. It makes a table of all cells: with many more cells than
+    /// points it takes more time and memory than before. Throws nearfield::error for a factor below 1 or not finite, 2^31
+    /// cells or more, points of one system so far apart that a list leaves gaps out, and too little memory on the device.
+    void fix_capacity(double factor = 1.5);
+    /// Where the device finds what the last build of a list with fixed capacity has found, once the stream has done its
+    /// work; null for other lists. It is valid as long as the capacity is fixed.
+    [[nodiscard]] found_cells const* found() const;
+    /// Waits for the stream, and throws nearfield::error, with what found() says, if the last build did not fit, or as
+    /// rebuild() does. Does nothing for lists without a fixed capacity. Searches that wait for their result do the same.
+    void check_capacity() const;
+
     /// The number of systems; 1 for a list that was not made of `systems`.
     [[nodiscard]] std::size_t n_systems() const;
-    /// The grid of the cells of a system. In a list of several ones it waits for the device.
+    /// The grid of the cells of a system. In a list of several ones, or with fixed capacity, it waits for the device.
     [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
+    /// The cutoff of a system; never waits.
+    [[nodiscard]] T cutoff(std::size_t system = 0) const;
     /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
     /// The number of sources, which are found.
@@ -129,6 +171,8 @@ namespace nearfield
     [[nodiscard]] detail::device_cells<T, Dim>& on_device() & { return *cells_; }
 
   private:
+    void check_system(std::size_t system) const;
+
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;
   };
 
