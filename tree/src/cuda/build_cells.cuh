@@ -95,6 +95,9 @@ namespace nearfield::detail
     sorted_points old_targets = std::exchange(targets_, {});
     sorted_points old_sources = std::exchange(sources_, {});
     grids_.clear();
+    leaves_.reset();
+    leaf_moves_.reset();
+    is_updated_ = false;
     one_set_ = one_set;
     try
     {
@@ -121,6 +124,8 @@ namespace nearfield::detail
     then_ = {};
     given_ = {};
     fixed_.reset();
+    leaves_.reset();
+    leaf_moves_.reset();
   }
 
   template <class T, int Dim>
