@@ -339,6 +339,28 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(cell_near_field_gpu, takes_lists_with_fixed_capacity)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(12);
+    cell_list_options<T, dim> options;
+    options.period.fill(T(12));
+    for (bool const is_open : {false, true})
+    {
+      SCOPED_TRACE(is_open ? "open" : "periodic");
+      if (is_open) options.period = {};
+      auto const x = points_at_nodes<T, dim>(random, 300, 20),
+                 y = points_at_nodes<T, dim>(random, 300, 20);
+      device_columns<T, dim> const on_x(x.view()), on_y(y.view());
+      cuda_cell_list<T, dim> on_gpu(cuda, on_x.view(), T(4), options);
+      on_gpu.fix_capacity(2);
+      expect_same_sums(moments<dim>{}, on_gpu, cell_list<T, dim>(x.view(), 4, options), x, x, 0);
+      on_gpu.rebuild(on_y.view());
+      expect_same_sums(moments<dim>{}, on_gpu, cell_list<T, dim>(y.view(), 4, options), y, y, 0);
+    }
+  }
+
   // Made once for many steps; columns are in the order of cells.
   TYPED_TEST(cell_near_field_gpu, gives_lists_of_its_own)
   {

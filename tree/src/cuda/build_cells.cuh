@@ -97,7 +97,6 @@ namespace nearfield::detail
     grids_.clear();
     leaves_.reset();
     leaf_moves_.reset();
-    is_updated_ = false;
     one_set_ = one_set;
     try
     {

@@ -136,7 +136,7 @@ namespace nearfield::detail
       for (int s = lane; s - lane < total; s += 32)
       {
         source_segment all;
-        if (s < total) all = segment_walk::segment<Images, Batch>(in, l, s);
+        if (s < total) all = segment_walk::segment<Images, Batch>(in, l, s, 1);
         bool const holds_own = own.begin < own.end && all.begin <= own.begin && own.end <= all.end;
         source_segment image = all, before = all, after = all;
         before.end = min(all.end, own.begin);
@@ -224,7 +224,6 @@ namespace nearfield::detail
     in.item_cell = nullptr;
     in.item_wide_cell = keys.data();
     in.item_system = systems.data();
-    in.geometry.group = 1;
     auto const list = [&](std::size_t leaves)
     {
       auto* const kernel = in.systems  ? list_ranges<true, true>

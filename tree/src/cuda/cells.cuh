@@ -108,6 +108,10 @@ namespace nearfield::detail
     [[nodiscard]] columns const& target_x() const override { return target_x_; }
     [[nodiscard]] columns const& source_x() const override { return source_x_; }
     [[nodiscard]] device_leaves leaves() override;
+    [[nodiscard]] index_type n_leaves() override
+    {
+      return leaves_ ? leaves_->found.leaves : leaves().most_leaves;
+    }
     [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
     [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
     /// Those of all systems, one after another.
@@ -229,7 +233,7 @@ namespace nearfield::detail
     {
       return cells.empty() ? grid_.frame : with_vectors_of(grid_.frame, cells[0]);
     }
-    [[nodiscard]] leaf_moves make_leaf_moves() const;
+    [[nodiscard]] leaf_moves make_leaf_moves();
     /// What is left when memory has run out halfway: an empty list is better than parts that do not match.
     void forget();
     void build_systems(columns const& targets, columns const& sources, bool one_set,
@@ -293,7 +297,6 @@ namespace nearfield::detail
     std::optional<fixed_memory<Dim>> fixed_;
     std::optional<cell_leaves> leaves_; ///< once somebody has asked for them
     std::optional<leaf_moves> leaf_moves_;
-    bool is_updated_ = false; ///< points have moved since they were sorted
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
 

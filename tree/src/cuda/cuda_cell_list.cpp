@@ -193,7 +193,7 @@ namespace nearfield
   template <class T, int Dim>
   index_type cuda_cell_list<T, Dim>::size() const
   {
-    return on_device().most_leaves;
+    return cells_->n_leaves();
   }
   template <class T, int Dim>
   detail::device_leaves cuda_cell_list<T, Dim>::on_device() const&

@@ -28,12 +28,13 @@ namespace nearfield::detail
     return wide;
   }
 
+  /// `found`: as in fill_tables().
   template <class T, int Dim>
   __global__ void shifts_of_images(std::array<T, Dim> const* shifts, std::uint32_t n,
-                                   std::array<double, 3>* to)
+                                   found_cells const* found, std::array<double, 3>* to)
   {
     std::uint32_t const s = thread_index();
-    if (s >= n) return;
+    if (s >= n || (found && s >= found->images)) return;
     std::array<double, Dim> shift;
 #pragma unroll
     for (int a = 0; a < Dim; ++a) shift[a] = static_cast<double>(shifts[s][a]);
@@ -51,7 +52,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  leaf_moves cells_on_gpu<T, Dim>::make_leaf_moves() const
+  leaf_moves cells_on_gpu<T, Dim>::make_leaf_moves()
   {
     char const* const what = "cuda_cell_list: moves";
     leaf_moves made;
@@ -59,13 +60,13 @@ namespace nearfield::detail
     {
       made.shifts = device_array<std::array<double, 3>>(n, stream_, what);
       shifts_of_images<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
-          images_.shifts(), n, made.shifts.data());
+          images_.shifts(), n, found(), made.shifts.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: shifts_of_images");
     }
-    moved_frames<Dim> now;
-    if (systems_.any() && !cells_now_.empty())
-      now = make_moved_frames<T, Dim>(systems_, cells_now_, reach_beyond(grid_of_.options()),
-                                      stream_);
+    bool const has_moved = !cells_now_.empty() && !is_fixed(); // the boxes of a batch
+    if (systems_.any() && has_moved)
+      make_moved_frames<T, Dim>(systems_, cells_now_, reach_beyond(grid_of_.options()), frames_now_,
+                                stream_);
     for (int set = 0; set < (one_set_ ? 1 : 2); ++set)
     {
       auto const& points = in_box(set);
@@ -78,7 +79,7 @@ namespace nearfield::detail
       };
       made.moves[set] = device_array<std::array<double, 3>>(n, stream_, what);
       if (systems_.any())
-        write(frames_of_points<Dim>{cells_now_.empty() ? systems_.frames->view() : now.view(),
+        write(frames_of_points<Dim>{has_moved ? frames_now_.view() : systems_.frames->view(),
                                     systems_.parts->sets[set].by_point()});
       else
         write(one_frame<Dim>{frame_in(cells_now_)});
@@ -90,7 +91,13 @@ namespace nearfield::detail
   template <class T, int Dim>
   device_leaves cells_on_gpu<T, Dim>::leaves()
   {
+    check_capacity();
     rank();
+    if (is_fixed()) // a graph may have made others
+    {
+      leaves_.reset();
+      leaf_moves_.reset();
+    }
     if (!leaves_)
       leaves_ = make_cell_leaves(targets_, view(false),
                                  systems_.any() ? systems_of(targets_).of_position.data() : nullptr,
@@ -113,7 +120,7 @@ namespace nearfield::detail
     made.target_moves = leaf_moves_->moves[0].data();
     made.source_moves = leaf_moves_->moves[one_set_ ? 0 : 1].data();
     made.one_set = one_set_;
-    made.ranges_may_coincide = is_updated_;
+    made.ranges_may_coincide = has_followed_ || is_fixed();
     made.stream = stream_;
     return made;
   }

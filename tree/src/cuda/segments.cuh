@@ -118,7 +118,7 @@ namespace nearfield::detail
       int const total = segments<Images>(g);
       if (next_ >= total) return false;
       source_segment mine;
-      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane);
+      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane, g.group);
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
       if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
@@ -146,9 +146,10 @@ namespace nearfield::detail
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
       return Images ? rows * static_cast<int>(g.parts) : rows;
     }
-    /// Segment s of an item, which lies in in.geometry.group cells.
+    /// Segment s of an item, which lies in `group` cells.
     template <bool Images, bool Batch>
-    __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s)
+    __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s,
+                                             uint32_t group)
     {
       static_assert(Images || !Batch);
       cell_geometry const& g = in.geometry_of<Batch>(item);
@@ -167,7 +168,7 @@ namespace nearfield::detail
       cell_image const y = neighbour_cell<Images>(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
-      cell_range const z = along_row<Images>(g, in.geometry.group, z_of_item, part);
+      cell_range const z = along_row<Images>(g, group, z_of_item, part);
       if (z.first > z.last) return {};
       uint64_t const first =
           first_of_system + (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;

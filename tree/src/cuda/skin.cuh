@@ -266,7 +266,6 @@ namespace nearfield::detail
         images_.make(found.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
       in_box_ = std::move(found.points);
       leaf_moves_.reset();
-      is_updated_ = true;
       if (!cells.empty()) cells_now_.assign(cells.begin(), cells.end());
       bind(targets, sources);
       rank();

@@ -150,7 +150,7 @@ namespace nearfield
 
     /// The number of systems; 1 for a list that was not made of `systems`.
     [[nodiscard]] std::size_t n_systems() const;
-    /// The number of cells that hold targets. As on_device().
+    /// The number of cells that hold targets, of the last on_device(), which it calls after a build.
     [[nodiscard]] index_type size() const;
     /// The grid of the cells of a system. In a list of several ones, or with fixed capacity, it waits for the device.
     [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
@@ -170,10 +170,10 @@ namespace nearfield
     /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() &;
 
-    /// For near_field: the cells that hold targets, and which meet. The first call after a build makes them, and waits
-    /// for the device; they are valid until the next one. They take about 20 bytes a cell, 12 for each range of cells that it
-    /// meets, and half of that for one set. Throws nearfield::error for 2^32 ranges or more, and too little memory on
-    /// the device.
+    /// For near_field: the cells that hold targets, and which meet, valid until the next build. The first call after a build
+    /// makes them, and waits for the device. With fixed capacity each call does, and a CUDA graph cannot capture it. They take
+    /// about 20 bytes a cell, 12 for each range of cells that it meets, and half of that more for one set. Throws
+    /// nearfield::error as check_capacity() does, for 2^32 ranges or more, and for too little memory on the device.
     [[nodiscard]] detail::device_leaves on_device() const&;
 
     /// \cond
