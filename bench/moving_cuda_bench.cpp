@@ -4,6 +4,8 @@
 //                                             half list; its stages one by one, and then the items of the full list
 //   moving/step/<precision>/<where>/<n>       rebuild and mutual near field of 1/r in the caller's order, 32^3 boxes;
 //                                             columns in device memory, or pinned: uploaded and downloaded too
+//   moving/sums/<precision>/<leaves>/<form>/<n>  rebuild of leaves in a periodic box and the near field of a Gaussian that
+//                                             is zero beyond R = 0.03, over a cell list, or a tree of boxes as wide as R
 
 #include "clouds.hpp"
 #include "cuda_problem.hpp"
@@ -17,6 +19,9 @@
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/cuda.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/tree/cell_list.hpp>
+#include <nearfield/tree/cuda.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
 
@@ -25,9 +30,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -173,6 +180,87 @@ namespace
         [&](int, std::size_t i) { return result.data[host_tree.target_order()[i]]; });
   }
 
+  /// Steps over leaves, whose pairs `pairs` counts.
+  template <class T, class Leaves>
+  void run_sums(benchmark::State& state, bench::cloud<T, 3> const& points, double cutoff,
+                nf::device_columns<T, 3> const& x, Leaves&& leaves, double pairs,
+                nf::pair_form form)
+  {
+    std::size_t const n = points.q.size();
+    nf::gaussian<3> const k{.sigma = cutoff / 6};
+    nf::device_columns<T, 1> const q(points.charges());
+    nf::device_columns<T, 1> out(n);
+    auto const sums = [&]
+    {
+      nf::near_field(nf::cuda, k, leaves, x.view(), q.view(), out.view(), {.form = form});
+    };
+    auto const seconds_of = [](auto const& f)
+    {
+      nf::synchronize(nullptr);
+      double const begin = bench::seconds();
+      f();
+      nf::synchronize(nullptr);
+      return bench::seconds() - begin;
+    };
+    for (int warm = 0; warm < 3; ++warm)
+    {
+      leaves.rebuild(x.view());
+      sums();
+    }
+    std::vector<double> rebuild, again, all;
+    for (auto _ : state)
+    {
+      rebuild.push_back(seconds_of([&] { leaves.rebuild(x.view()); }));
+      all.push_back(rebuild.back() + seconds_of(sums));
+      again.push_back(bench::seconds_on_gpu(sums));
+      state.SetIterationTime(all.back());
+    }
+    bench::report<nf::gaussian<3>>(
+        state, pairs,
+        bench::pair_bound<nf::gaussian<3>, T>(bench::gpu(), pairs, form == nf::pair_form::mutual));
+    state.counters["rebuild_ms"] = 1e3 * bench::median(rebuild);
+    state.counters["sums_ms"] = 1e3 * bench::median(again); // over leaves that are there
+    state.counters["all_ms"] = 1e3 * bench::median(all);
+    state.counters["leaves"] = leaves.size();
+
+    std::vector<T> found(n), expected(n);
+    out.copy_to(nf::soa{found});
+    nf::threads pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+    nf::cell_list const cells(nf::simd.with(pool), points.positions(), cutoff,
+                              {.period = {1, 1, 1}});
+    nf::near_field(nf::simd.with(pool), k, cells, points.positions(), points.charges(),
+                   nf::soa{expected});
+    double error = 0, largest = 0;
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      error = std::max(error, std::abs(double(found[i]) - double(expected[i])));
+      largest = std::max(largest, std::abs(double(expected[i])));
+    }
+    bench::report_error(state, error / largest, bench::tolerance<T>(500));
+  }
+
+  template <class T>
+  void run_sums(benchmark::State& state, bool over_cells, nf::pair_form form)
+  {
+    constexpr std::size_t n = 1'000'000;
+    constexpr double cutoff = 0.03;
+    bench::cloud<T, 3> const points(n);
+    nf::device_columns<T, 3> const x(points.positions());
+    if (!over_cells)
+    {
+      auto tree = nf::build_tree(nf::cuda, x.view(), {.level = 5, .period = {1, 1, 1}});
+      return run_sums(state, points, cutoff, x, tree, static_cast<double>(tree.interaction_count()),
+                      form);
+    }
+    nf::cell_list const host(points.positions(), cutoff, {.period = {1, 1, 1}});
+    auto const list = host.interactions();
+    double pairs = -double(n);
+    for (nf::index_type b = 0; b < host.size(); ++b)
+      pairs += double(host.targets().count(b)) * static_cast<double>(list.source_count(b));
+    nf::cuda_cell_list<T, 3> cells(nf::cuda, x.view(), T(cutoff), {.period = {1, 1, 1}});
+    run_sums(state, points, cutoff, x, cells, pairs, form);
+  }
+
   template <class F>
   void add(std::string const& name, int iterations, F&& f)
   {
@@ -193,6 +281,11 @@ namespace
     for (bool const from_host : {false, true})
       add("moving/step/" + precision + (from_host ? "/pinned" : "/device") + "/2097152", 21,
           [=](auto& state) { run_step<T>(state, from_host); });
+    for (bool const over_cells : {true, false})
+      for (auto const form : {nf::pair_form::one_sided, nf::pair_form::mutual})
+        add("moving/sums/" + precision + (over_cells ? "/cells" : "/tree") +
+                (form == nf::pair_form::mutual ? "/mutual" : "/one_sided") + "/1000000",
+            21, [=](auto& state) { run_sums<T>(state, over_cells, form); });
   }
 }
 

@@ -74,6 +74,7 @@ namespace nearfield::test
     static_assert(needs_a_name<cuda_tree<2>>(NEARFIELD_ACCESS(source_offsets())));
     static_assert(needs_a_name<cuda_tree<2>>(NEARFIELD_ACCESS(cells())));
     static_assert(needs_a_name<cuda_tree<2>>(NEARFIELD_ACCESS(on_device())));
+    static_assert(needs_a_name<cuda_cell_list<float, 3>>(NEARFIELD_ACCESS(on_device())));
     // not const: the first call makes the order
     auto const target_order = NEARFIELD_ACCESS(target_order());
     auto const source_order = NEARFIELD_ACCESS(source_order());

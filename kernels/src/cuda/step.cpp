@@ -101,13 +101,13 @@ namespace nearfield::detail
     {
       check_sets("near_field", leaves.one_set, one_set);
       if (leaves.target_order.size() != n_targets || leaves.source_order.size() != n_sources)
-        throw error("near_field: the tree has " + std::to_string(leaves.target_order.size()) +
+        throw error("near_field: the leaves have " + std::to_string(leaves.target_order.size()) +
                     " targets and " + std::to_string(leaves.source_order.size()) +
                     " sources, found " + std::to_string(n_targets) + " and " +
-                    std::to_string(n_sources) + "; give the points that it was built from");
+                    std::to_string(n_sources) + "; give the points that they were made from");
       if (stream != leaves.stream)
-        throw error("near_field: the tree was built on another stream; give "
-                    "cuda_backend{tree.stream()}");
+        throw error("near_field: the leaves were made on another stream; give "
+                    "cuda_backend{leaves.stream()}");
     }
 
     /// Throws nearfield::error unless a step of this form may run over the list.
@@ -208,7 +208,7 @@ namespace nearfield::detail
     cuda_list const list(cuda_backend{stream}, leaves, is_mutual);
     cuda_job<T> job;
     list.describe_to(job);
-    job.ranges_may_coincide = options.ranges_may_coincide;
+    job.ranges_may_coincide = options.ranges_may_coincide || leaves.ranges_may_coincide;
     launch(is_mutual, job, targets, sources, &leaves);
   }
 

@@ -95,6 +95,8 @@ namespace nearfield::detail
     sorted_points old_targets = std::exchange(targets_, {});
     sorted_points old_sources = std::exchange(sources_, {});
     grids_.clear();
+    leaves_.reset();
+    leaf_moves_.reset();
     one_set_ = one_set;
     try
     {
@@ -121,6 +123,8 @@ namespace nearfield::detail
     then_ = {};
     given_ = {};
     fixed_.reset();
+    leaves_.reset();
+    leaf_moves_.reset();
   }
 
   template <class T, int Dim>

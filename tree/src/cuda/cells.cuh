@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cell_leaves.cuh"
 #include "device_cells.hpp"
 #include "device_images.cuh"
 #include "grid_of_points.cuh"
@@ -50,6 +51,14 @@ namespace nearfield::detail
     device_array<uint4> unranked;
   };
 
+  /// What leaves add to points.
+  struct leaf_moves
+  {
+    device_array<std::array<double, 3>> shifts; ///< as list_view::shifts
+    /// as device_leaves::target_moves and source_moves
+    std::array<device_array<std::array<double, 3>>, 2> moves;
+  };
+
   template <class T, int Dim>
   class cells_on_gpu final : public device_cells<T, Dim>
   {
@@ -98,6 +107,11 @@ namespace nearfield::detail
     [[nodiscard]] cell_grid<T, Dim> const& grid() const override { return grid_; }
     [[nodiscard]] columns const& target_x() const override { return target_x_; }
     [[nodiscard]] columns const& source_x() const override { return source_x_; }
+    [[nodiscard]] device_leaves leaves() override;
+    [[nodiscard]] index_type n_leaves() override
+    {
+      return leaves_ ? leaves_->found.leaves : leaves().most_leaves;
+    }
     [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
     [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
     /// Those of all systems, one after another.
@@ -214,6 +228,12 @@ namespace nearfield::detail
     void follow(int set, columns const& x, Moves const& moves, points_in_box<T, Dim>* found);
     void take(followed&& found, columns const& targets, columns const& sources,
               std::span<cell<Dim> const> cells);
+    /// The frame of one system in this box; none: as it was.
+    [[nodiscard]] cell_frame<Dim> frame_in(std::span<cell<Dim> const> cells) const
+    {
+      return cells.empty() ? grid_.frame : with_vectors_of(grid_.frame, cells[0]);
+    }
+    [[nodiscard]] leaf_moves make_leaf_moves();
     /// What is left when memory has run out halfway: an empty list is better than parts that do not match.
     void forget();
     void build_systems(columns const& targets, columns const& sources, bool one_set,
@@ -275,6 +295,8 @@ namespace nearfield::detail
     sorted_points targets_, sources_;
     device_array<std::byte> of_search_;
     std::optional<fixed_memory<Dim>> fixed_;
+    std::optional<cell_leaves> leaves_; ///< once somebody has asked for them
+    std::optional<leaf_moves> leaf_moves_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
 

@@ -190,6 +190,17 @@ namespace nearfield
     return cells_->source_order();
   }
 
+  template <class T, int Dim>
+  index_type cuda_cell_list<T, Dim>::size() const
+  {
+    return cells_->n_leaves();
+  }
+  template <class T, int Dim>
+  detail::device_leaves cuda_cell_list<T, Dim>::on_device() const&
+  {
+    return cells_->leaves();
+  }
+
   template class cuda_cell_list<float, 2>;
   template class cuda_cell_list<float, 3>;
   template class cuda_cell_list<double, 2>;

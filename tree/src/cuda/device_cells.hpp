@@ -51,6 +51,10 @@ namespace nearfield::detail
     [[nodiscard]] virtual T cutoff_of_system(std::size_t s) const = 0;
     [[nodiscard]] virtual columns const& target_x() const = 0;
     [[nodiscard]] virtual columns const& source_x() const = 0;
+    /// The cells and their lists, valid until the next build; with fixed capacity, until the next call.
+    [[nodiscard]] virtual device_leaves leaves() = 0;
+    /// Of the last leaves().
+    [[nodiscard]] virtual index_type n_leaves() = 0;
     /// In device memory, ascending inside cells.
     [[nodiscard]] virtual std::span<index_type const> target_order() = 0;
     [[nodiscard]] virtual std::span<index_type const> source_order() = 0;

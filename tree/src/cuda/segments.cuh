@@ -115,11 +115,10 @@ namespace nearfield::detail
                             int lane)
     {
       cell_geometry const& g = in.geometry_of<Batch>(item);
-      int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
-      int const total = Images ? rows * static_cast<int>(g.parts) : rows;
+      int const total = segments<Images>(g);
       if (next_ >= total) return false;
       source_segment mine;
-      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane);
+      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane, g.group);
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
       if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
@@ -140,25 +139,17 @@ namespace nearfield::detail
       if (lane == 0) segments_[__ffs(pending_) - 1].begin = begin;
     }
 
-  private:
-    __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
+    /// The number of segments of any item.
+    template <bool Images>
+    __device__ static int segments(cell_geometry const& g)
     {
-      uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
-      uint32_t const column = divided(row, g.cells[1], g.reciprocal[1]);
-      z = static_cast<int>(key - row * g.row_cells);
-      x = static_cast<int>(column);
-      y = static_cast<int>(row - column * g.cells[1]);
+      int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
+      return Images ? rows * static_cast<int>(g.parts) : rows;
     }
-    __device__ static void cell_of(cell_geometry const& g, uint64_t key, int& x, int& y, int& z)
-    {
-      uint64_t const row = key / g.row_cells;
-      z = static_cast<int>(key - row * g.row_cells);
-      x = static_cast<int>(row / g.cells[1]);
-      y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
-    }
-
+    /// Segment s of an item, which lies in `group` cells.
     template <bool Images, bool Batch>
-    __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s)
+    __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s,
+                                             uint32_t group)
     {
       static_assert(Images || !Batch);
       cell_geometry const& g = in.geometry_of<Batch>(item);
@@ -177,7 +168,7 @@ namespace nearfield::detail
       cell_image const y = neighbour_cell<Images>(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
-      cell_range const z = along_row<Images>(g, z_of_item, part);
+      cell_range const z = along_row<Images>(g, group, z_of_item, part);
       if (z.first > z.last) return {};
       uint64_t const first =
           first_of_system + (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
@@ -191,17 +182,34 @@ namespace nearfield::detail
       return found;
     }
 
+  private:
+    __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
+    {
+      uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
+      uint32_t const column = divided(row, g.cells[1], g.reciprocal[1]);
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(column);
+      y = static_cast<int>(row - column * g.cells[1]);
+    }
+    __device__ static void cell_of(cell_geometry const& g, uint64_t key, int& x, int& y, int& z)
+    {
+      uint64_t const row = key / g.row_cells;
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(row / g.cells[1]);
+      y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
+    }
+
     struct cell_range
     {
       int first, last, image;
     };
-    /// Part of the cells of a row within reach of an item that starts at cell z: those in one image, of which the last
+    /// Part of the cells of a row within reach of an item of `group` cells from z on: those in one image, of which the last
     /// one comes first.
     template <bool Images>
-    __device__ static cell_range along_row(cell_geometry const& g, int z, int part)
+    __device__ static cell_range along_row(cell_geometry const& g, uint32_t group, int z, int part)
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
-      int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
+      int const high = min(z + static_cast<int>(group) - 1, n - 1) + g.reach[2];
       int const image =
           Images && g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
       return {max(low - image * n, 0), min(high - image * n, n - 1), image};

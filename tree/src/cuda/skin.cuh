@@ -227,7 +227,7 @@ namespace nearfield::detail
     if (systems_.any())
       make_moved_frames<T, Dim>(systems_, cells, skin, frames_now_, stream_);
     else
-      found.frame = cells.empty() ? grid_.frame : with_vectors_of(grid_.frame, cells[0]);
+      found.frame = frame_in(cells);
     for (int set = 0; set < 2; ++set)
     {
       auto* const to = !writes ? nullptr : is_fixed() ? &in_box_[set] : &found.points[set];
@@ -265,6 +265,7 @@ namespace nearfield::detail
       else
         images_.make(found.frame, numbers_of(grid_), geometry_.units_per_length, stream_);
       in_box_ = std::move(found.points);
+      leaf_moves_.reset();
       if (!cells.empty()) cells_now_.assign(cells.begin(), cells.end());
       bind(targets, sources);
       rank();

@@ -238,19 +238,6 @@ namespace nearfield::detail
       most2[s] = most_move_squared(grids[s], now, skin);
     }
 
-    /// The frame of each point.
-    template <int Dim>
-    struct frames_of_points
-    {
-      frames_of_systems<Dim> frames;
-      std::uint32_t const* of_point;
-
-      __device__ cell_frame<Dim> const& operator()(std::uint32_t i) const
-      {
-        return frames(of_point[i]);
-      }
-    };
-
     template <class T>
     device_array<T> on_device(std::vector<T> const& values, cuda_stream stream, char const* what)
     {

@@ -85,6 +85,19 @@ namespace nearfield::detail
     }
   };
 
+  /// The frame of each point.
+  template <int Dim>
+  struct frames_of_points
+  {
+    frames_of_systems<Dim> frames;
+    std::uint32_t const* of_point;
+
+    __device__ cell_frame<Dim> const& operator()(std::uint32_t i) const
+    {
+      return frames(of_point[i]);
+    }
+  };
+
   /// What kernels tell the host, or those after them, of the grids. `done` comes last; it is 0 before.
   struct system_mail
   {

@@ -185,9 +185,11 @@ namespace nearfield
       index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
       source_range const* ranges = nullptr;          ///< as interaction_list::ranges
       std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+      /// sources lie in one set: source_range::set has the upper bits of the shift's number instead; only on GPUs
+      bool has_many_shifts = false;
     };
 
-    /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers and spans are to
+    /// Leaves and their interaction lists in device memory, as a cuda_tree or a cuda_cell_list holds them. All pointers and spans are to
     /// device memory.
     struct device_leaves
     {
@@ -201,13 +203,15 @@ namespace nearfield
       /// length^1, added to each target, by index, to bring it into the box; null: nothing is
       std::array<double, 3> const* target_moves = nullptr;
       std::array<double, 3> const* source_moves = nullptr; ///< the same for the sources
-      bool one_set = true; ///< targets and sources are the same points
+      bool one_set = true;              ///< targets and sources are the same points
+      bool ranges_may_coincide = false; ///< points have moved since leaves were made
       /// [k]: the number of leaves with 2^k to 2^(k + 1) - 1 targets; none if the host does not know
       std::optional<std::array<index_type, 32>> leaves_of_size;
       cuda_stream stream = nullptr; ///< that the leaves are made in
     };
 
-    /// A type with leaves and interaction lists in device memory: a cuda_tree.
+    /// A type with leaves and interaction lists in device memory: a cuda_tree, or a cuda_cell_list, whose leaves are its
+    /// cells.
     template <class Leaves>
     concept has_device_leaves = requires(Leaves const& leaves) {
       Leaves::dim;

@@ -69,7 +69,7 @@ namespace nearfield::detail
     index_type piece; ///< targets per item
     index_type parts; ///< the number of parts that each item is computed in, by its sources
 
-    bool own_is_self, singular, always_tests;
+    bool own_is_self, has_many_shifts, singular, always_tests;
     /// those of the pass that exist; columns of the others repeat the first inputs, and have no outputs
     int n_rhs;
 
@@ -79,8 +79,8 @@ namespace nearfield::detail
           ranges(from.ranges), shifts(from.shifts), sets(from.sets), items(from.items),
           item_counts(from.item_counts), n_wide(from.n_wide), n_medium(from.n_medium),
           n_items(from.n_items), n_targets(from.n_targets), n_sources(from.n_sources), piece(0),
-          parts(1), own_is_self(from.own_is_self), singular(from.singular),
-          always_tests(radial_interaction<interaction> && !from.singular),
+          parts(1), own_is_self(from.own_is_self), has_many_shifts(from.has_many_shifts),
+          singular(from.singular), always_tests(radial_interaction<interaction> && !from.singular),
           n_rhs(std::min(width, from.n_rhs - first))
     {
       auto const input = [&](int c)
@@ -195,16 +195,17 @@ namespace nearfield::detail
     /// Source j of the current segment.
     __device__ void load(tile_source<K, T>& to, index_type j) const
     {
-      device_sources<K, T> const& from = job_.sources[allocation_];
+      index_type const table = job_.has_many_shifts ? allocation_ : 0;
+      device_sources<K, T> const& from = job_.sources[allocation_ - table];
       NEARFIELD_UNROLL
       for (int d = 0; d < point_columns<K>; ++d) to.value[d] = from.x[d][set_begin_ + j];
       NEARFIELD_UNROLL
       for (int c = 0; c < K::n_in; ++c) to.value[point_columns<K> + c] = from.q[c][set_begin_ + j];
-      if (shift_ != 0)
+      if (index_type const shift = table << 16 | shift_; shift != 0)
       {
         NEARFIELD_UNROLL
         for (int d = 0; d < K::dim; ++d)
-          to.value[d] += static_cast<T>(reinterpret_cast<double const*>(job_.shifts + shift_)[d]);
+          to.value[d] += static_cast<T>(reinterpret_cast<double const*>(job_.shifts + shift)[d]);
       }
     }
 

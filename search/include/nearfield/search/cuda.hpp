@@ -204,7 +204,7 @@ namespace nearfield
   {
     detail::check_same_stream(where.stream, cells.stream());
     using result = decltype(detail::device_result<T, Dim>(what));
-    return detail::device_search<result>(cells.on_device(), what,
+    return detail::device_search<result>(cells.cells(), what,
                                          static_cast<detail::device_filter<T> const*>(nullptr));
   }
 
@@ -216,7 +216,7 @@ namespace nearfield
     auto& cells = some.cells(what.which);
     detail::check_same_stream(where.stream, cells.stream());
     using result = decltype(detail::device_result<T, Dim>(what));
-    return detail::device_search<result>(cells.on_device(), what, &some.on_device());
+    return detail::device_search<result>(cells.cells(), what, &some.on_device());
   }
 
   namespace detail

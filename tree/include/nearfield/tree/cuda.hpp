@@ -52,6 +52,7 @@ namespace nearfield
   class NEARFIELD_API cuda_cell_list
   {
   public:
+    static constexpr int dim = Dim;                 ///< the dimension of space
     using columns = strided<T const, Dim>;          ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
     using given_cells = detail::given_cells<Dim>;   ///< a cell, or one for each system
@@ -149,6 +150,8 @@ namespace nearfield
 
     /// The number of systems; 1 for a list that was not made of `systems`.
     [[nodiscard]] std::size_t n_systems() const;
+    /// The number of cells that hold targets, of the last on_device(), which it calls after a build.
+    [[nodiscard]] index_type size() const;
     /// The grid of the cells of a system. In a list of several ones, or with fixed capacity, it waits for the device.
     [[nodiscard]] detail::cell_grid<T, Dim> const& grid(std::size_t system = 0) const;
     /// The cutoff of a system; never waits.
@@ -167,8 +170,18 @@ namespace nearfield
     /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() &;
 
+    /// For near_field: the cells that hold targets, and which meet, valid until the next build. The first call after a build
+    /// makes them, and waits for the device. With fixed capacity each call does, and a CUDA graph cannot capture it. They take
+    /// about 20 bytes a cell, 12 for each range of cells that it meets, and half of that more for one set. Throws
+    /// nearfield::error as check_capacity() does, for 2^32 ranges or more, and for too little memory on the device.
+    [[nodiscard]] detail::device_leaves on_device() const&;
+
+    /// \cond
+    void on_device() const&& = delete; // give the list a name
+    /// \endcond
+
     /// For radius_search.
-    [[nodiscard]] detail::device_cells<T, Dim>& on_device() & { return *cells_; }
+    [[nodiscard]] detail::device_cells<T, Dim>& cells() & { return *cells_; }
 
   private:
     void check_system(std::size_t system) const;
