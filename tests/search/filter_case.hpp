@@ -23,7 +23,7 @@ namespace nearfield::test
   struct filter_case
   {
     T cutoff;
-    bool closed, one_set;
+    bool closed, one_set, has_rows;
     std::vector<index_type> types, query_types;
     std::vector<T> matrix, radii, query_radii;
     cutoff_by by{};
@@ -75,26 +75,28 @@ namespace nearfield::test
           offsets.push_back(excluded.size());
         }
       }
-      if (random.below(3) == 0)
-        for (std::size_t k = 0; k < 1 + n / 3; ++k)
+      has_rows = random.below(3) == 0;
+      if (has_rows)
+        for (std::uint64_t left = random.below(2 + n / 3); left > 0; --left)
           rows.push_back(static_cast<index_type>(random.below(n)));
     }
 
     [[nodiscard]] pair_filter<T> filter() const
     {
-      return {.types = types,
-              .query_types = query_types,
-              .type_cutoffs = matrix,
-              .radii = radii,
-              .query_radii = query_radii,
-              .by = by,
-              .excluded_offsets = offsets,
-              .excluded = excluded,
-              .rows = rows};
+      pair_filter<T> which{.types = types,
+                           .query_types = query_types,
+                           .type_cutoffs = matrix,
+                           .radii = radii,
+                           .query_radii = query_radii,
+                           .by = by,
+                           .excluded_offsets = offsets,
+                           .excluded = excluded};
+      if (has_rows) which.rows = rows;
+      return which;
     }
     [[nodiscard]] bool has_half() const
     {
-      return one_set && rows.empty() && (radii.empty() || by != cutoff_by::own);
+      return one_set && !has_rows && (radii.empty() || by != cutoff_by::own);
     }
     [[nodiscard]] bool counts(index_type i, index_type j, T r2) const
     {
@@ -113,7 +115,7 @@ namespace nearfield::test
         if (!is_within(by == cutoff_by::sum ? a + b : by == cutoff_by::larger ? std::max(a, b) : a))
           return false;
       }
-      if (!rows.empty() && std::ranges::find(rows, i) == rows.end()) return false;
+      if (has_rows && std::ranges::find(rows, i) == rows.end()) return false;
       return !is_excluded.contains({i, j});
     }
   };
