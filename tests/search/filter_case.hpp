@@ -33,10 +33,15 @@ namespace nearfield::test
 
     template <int Dim>
     filter_case(random_case<T, Dim> const& of, std::uint64_t seed)
-        : cutoff(T(of.cutoff)), closed(of.options.closed), one_set(of.one_set)
+        : filter_case(T(of.cutoff), of.options.closed, of.x.size(), of.y.size(), of.one_set, seed)
+    {}
+    /// Of n targets and, unless they are one set, of n_sources.
+    filter_case(T longest, bool is_closed, std::size_t n, std::size_t n_sources, bool is_one_set,
+                std::uint64_t seed)
+        : cutoff(longest), closed(is_closed), one_set(is_one_set)
     {
       random_numbers random(seed);
-      std::size_t const n = of.x.size(), m = one_set ? n : of.y.size();
+      std::size_t const m = one_set ? n : n_sources;
       auto const length = [&]
       {
         return random.below(4) == 0 ? T(0) : T(random.uniform(0, cutoff));
