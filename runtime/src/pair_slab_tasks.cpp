@@ -6,12 +6,16 @@
 #include "host_rows.hpp"
 #include "task.hpp"
 
+#include "tree/src/systems.hpp"
+
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -49,13 +53,13 @@ namespace nearfield::starpu::detail
       return n;
     }
 
-    /// The query with a backend that is not automatic.
-    template <class Query>
-    Query with_backend(Query query)
+    /// The options with a backend that is not automatic.
+    template <class Options>
+    Options with_backend(Options options)
     {
-      if (query.options.backend == backend::automatic)
-        query.options.backend = gpu_problem().empty() ? backend::cuda : backend::simd;
-      return query;
+      if (options.backend == backend::automatic)
+        options.backend = gpu_problem().empty() ? backend::cuda : backend::simd;
+      return options;
     }
 
     template <class V>
@@ -107,22 +111,26 @@ namespace nearfield::starpu::detail
 
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, handles const& of_caller,
-                                           slab_query<T, Dim> const& what)
-      : starpu(s), query(with_backend(what)),
-        count_codelet(slab_codelet<T, Dim, search_work::count>(query.options.backend)),
-        fill_codelet(slab_codelet<T, Dim, search_work::fill>(query.options.backend)), x(of_caller)
+                                           options_type const& o, double cutoff,
+                                           systems<Dim> const* batch)
+      : starpu(s), options(with_backend(o)), query{.grid = options.grid,
+                                                   .cutoff = static_cast<T>(cutoff),
+                                                   .is_batch = batch != nullptr,
+                                                   .batch = batch ? *batch : systems<Dim>(),
+                                                   .one_set = of_caller.size() == Dim,
+                                                   .which = options.which,
+                                                   .filter = nullptr,
+                                                   .distances = options.distances,
+                                                   .displacements = options.displacements,
+                                                   .images = options.images},
+        count_codelet(slab_codelet<T, Dim, search_work::count>(options.backend)),
+        fill_codelet(slab_codelet<T, Dim, search_work::fill>(options.backend)), x(of_caller)
   {
     check_may_wait("pair_slabs"); // before there are handles, which a worker may not destroy
-    auto const& options = query.options;
     bool const for_gpus = options.backend == backend::cuda;
     if (auto const problem = gpu_problem(); for_gpus && !problem.empty())
       throw error("backend cuda: " + problem, error_kind::not_available);
-    nearfield::detail::check_cell_options(static_cast<T>(query.cutoff), options.grid);
-    if (options.which == pairs::half && !query.one_set)
-      throw error("pair_slabs: two sets have no half list; ask for pairs::full");
-    std::size_t const n = check_columns(x, 0, Dim, sizeof(T), query.one_set ? "points" : "queries");
-    if (!query.one_set && check_columns(x, Dim, x.size(), sizeof(T), "points") == 0)
-      x.resize(Dim); // nothing for StarPU to bring
+    std::size_t const n = make_query();
 
     // of each GPU one worker: a second one would sort the points too
     std::vector<int> const workers = for_gpus ? first_workers_of_gpus() : std::vector{-1};
@@ -154,6 +162,50 @@ namespace nearfield::starpu::detail
       one.list = this;
     }
     count();
+  }
+
+  template <class T, int Dim>
+  std::size_t pair_slab_tasks<T, Dim>::make_query()
+  {
+    bool const one_set = query.one_set;
+    nearfield::detail::cutoff_limit<T> limit{query.cutoff, options.grid.closed};
+    if (!query.is_batch)
+      nearfield::detail::check_cell_options(query.cutoff, options.grid);
+    else
+    {
+      nearfield::detail::check_no_box("pair_slabs", options.grid);
+      nearfield::detail::check_systems("pair_slabs", query.batch, one_set);
+      limit.most = static_cast<T>(*std::ranges::min_element(query.batch.cutoffs));
+    }
+    if (query.which == pairs::half && !one_set)
+      throw error("pair_slabs: two sets have no half list; ask for pairs::full");
+    char const* const targets = one_set ? "points" : "queries";
+    std::size_t const n = check_columns(x, 0, Dim, sizeof(T), targets),
+                      n_sources =
+                          one_set ? n : check_columns(x, Dim, x.size(), sizeof(T), "points");
+    if (query.is_batch)
+    {
+      auto const& of = query.batch;
+      nearfield::detail::check_last("pair_slabs", targets, one_set ? of.offsets : of.query_offsets,
+                                    n);
+      nearfield::detail::check_last("pair_slabs", "points", of.offsets, n_sources);
+    }
+    if (options.filter)
+    {
+      filter.emplace(*options.filter, n, n_sources, one_set, limit);
+      filter->check(query.which, n, n_sources, limit.most);
+      query.filter = &*filter;
+    }
+    if (n_sources == 0) x.resize(Dim); // nothing for StarPU to bring
+
+    sizes[named::j] = sizeof(index_type);
+    if (options.with_i) sizes[named::i] = sizeof(index_type);
+    if (query.distances) sizes[named::r2] = sizeof(T);
+    if (query.displacements) std::fill_n(sizes.begin() + named::displacements, Dim, sizeof(T));
+    if (query.images == image_columns::counters)
+      std::fill_n(sizes.begin() + named::images, Dim, sizeof(std::int32_t));
+    if (query.images == image_columns::packed) sizes[named::packed_images] = sizeof(std::uint32_t);
+    return n;
   }
 
   template <class T, int Dim>
@@ -200,8 +252,8 @@ namespace nearfield::starpu::detail
     for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
     if (counts_pairs) one.add(mine.rows, STARPU_W);
     // A count has them too, so that nobody reads the last list when its size changes.
-    for (handle const* const pairs : {&mine.j, &mine.i})
-      if (*pairs) one.add(*pairs, STARPU_W);
+    for (handle const& pairs : mine.pairs)
+      if (pairs) one.add(pairs, STARPU_W);
     one.submit();
   }
 
@@ -245,7 +297,7 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::wait_for_tasks() const
   {
     for (slab const& one : slabs)
-      wait_for_writers(one.is_filled ? one.j : one.offsets, "pair_slabs");
+      wait_for_writers(one.is_filled ? one.pairs[named::j] : one.offsets, "pair_slabs");
   }
 
   template <class T, int Dim>
@@ -261,28 +313,29 @@ namespace nearfield::starpu::detail
     bool const fits =
         found <= one.capacity && found >= std::max<std::uint64_t>(1, one.capacity / 4);
     if (fits && (has_spare || found == one.capacity))
-      for (starpu_data_handle_t const data : {one.j.get(), one.i.get()})
-      {
-        // StarPU may still be releasing what the count has claimed
+    {
+      // StarPU may still be releasing what the count has claimed
+      for (handle const& data : one.pairs)
         if (data) wait_for_writers(data, "pair_slabs");
-      }
+    }
     else
     {
       one.capacity = 0;
-      one.i = {};
-      one.j = {};
+      for (handle& data : one.pairs) data = {};
       if (found == 0) return;
       // an eighth more, since pairs come and go when points move
       std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
       // StarPU would try for ever to allocate what does not fit beside the results of the count
-      one.points->rows->leave_room(one.number,
-                                   room * sizeof(index_type) * (query.options.with_i ? 2 : 1));
-      one.j = handle::of_size<index_type>(room);
-      if (query.options.with_i) one.i = handle::of_size<index_type>(room);
+      one.points->rows->leave_room(
+          one.number, room * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t(0)));
+      for (std::size_t c = 0; c < sizes.size(); ++c)
+        if (sizes[c] > 0)
+          one.pairs[c] = sizes[c] == 4 ? handle::of_size<std::uint32_t>(room)
+                                       : handle::of_size<std::uint64_t>(room);
       one.capacity = room;
     }
-    set_size(one.j, found); // found == capacity too: the last round may have had fewer
-    if (one.i) set_size(one.i, found);
+    for (handle const& data : one.pairs)
+      if (data) set_size(data, found); // found == capacity too: the last round may have had fewer
   }
 
   template <class T, int Dim>
@@ -315,11 +368,15 @@ namespace nearfield::starpu::detail
     };
     try
     {
-      clear(buffers[2 + x.size()]); // rows, or j
+      void** const outputs = buffers + 2 + x.size();
       if (what == search_work::count)
+      {
         clear(buffers[1]);
-      else if (query.options.with_i)
-        clear(buffers[3 + x.size()]);
+        clear(outputs[0]); // rows
+      }
+      else
+        for (std::ptrdiff_t c = std::ranges::count_if(sizes, std::identity()); c > 0; --c)
+          clear(outputs[c - 1]);
     }
     catch (...)
     {
@@ -345,20 +402,17 @@ namespace nearfield::starpu::detail
     {
       bool const counts_pairs = what == search_work::count;
       sorted_points& sorted = *one.points;
-      auto const& options = query.options;
       auto const targets = column_views(buffers, 0);
       auto const sources = query.one_set ? targets : column_views(buffers, 1);
-      void** const outputs = buffers + 2 + x.size();
+      void** outputs = buffers + 2 + x.size();
       if (counts_pairs && one.number == 0)
       {
         sorted.is_sorted = false;
         if (!sorted.rows && gpu)
-          sorted.rows =
-              nearfield::detail::device_rows<T, Dim>::make(*gpu, options.grid, sorted.n_slabs);
+          sorted.rows = nearfield::detail::device_rows<T, Dim>::make(*gpu, query, sorted.n_slabs);
         else if (!sorted.rows)
-          sorted.rows =
-              std::make_unique<host_rows<T, Dim>>(options.backend, options.grid, sorted.n_slabs);
-        sorted.rows->sort(targets, sources, query.one_set, static_cast<T>(query.cutoff));
+          sorted.rows = std::make_unique<host_rows<T, Dim>>(options.backend, query, sorted.n_slabs);
+        sorted.rows->sort(targets, sources);
         sorted.is_sorted = true;
       }
       else if (sorted.is_sorted)
@@ -366,11 +420,21 @@ namespace nearfield::starpu::detail
       else
         return clear_outputs(what, buffers, gpu); // and the task that should have sorted reports it
       if (counts_pairs)
-        sorted.rows->count(one.number, options.which, one.first, one.last,
-                           values_of<index_type>(outputs[0]), values_of<std::uint64_t>(buffers[1]));
-      else
-        sorted.rows->fill(one.number, options.with_i ? values_of<index_type>(outputs[1]) : nullptr,
-                          values_of<index_type>(outputs[0]));
+        return sorted.rows->count(one.number, one.first, one.last,
+                                  values_of<index_type>(outputs[0]),
+                                  values_of<std::uint64_t>(buffers[1]));
+      nearfield::detail::slab_columns<T, Dim> to{};
+      auto const take = [&]<class V>(std::size_t c, V*& values)
+      {
+        if (sizes[c] > 0) values = values_of<V>(*outputs++);
+      };
+      take(named::j, to.j);
+      take(named::i, to.i);
+      take(named::r2, to.r2);
+      for (std::size_t a = 0; a < Dim; ++a) take(named::displacements + a, to.displacements[a]);
+      for (std::size_t a = 0; a < Dim; ++a) take(named::images + a, to.images[a]);
+      take(named::packed_images, to.packed_images);
+      sorted.rows->fill(one.number, to);
     }
     catch (...)
     {

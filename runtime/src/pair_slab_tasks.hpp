@@ -7,6 +7,7 @@
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,14 +26,12 @@ namespace nearfield::starpu::detail
     fill
   };
 
-  /// What is searched for.
-  template <class T, int Dim>
-  struct slab_query
+  /// The columns of pairs that a list may have, in the order of the buffers of tasks.
+  template <int Dim>
+  struct pair_column
   {
-    typename pair_slabs<T, Dim>::options_type
-        options; ///< `backend` says where tasks run, and is not automatic
-    double cutoff;
-    bool one_set;
+    static constexpr std::size_t j = 0, i = 1, r2 = 2, displacements = 3, images = 3 + Dim,
+                                 packed_images = 3 + 2 * Dim, all = 4 + 2 * Dim;
   };
 
   template <class T, int Dim>
@@ -40,9 +39,13 @@ namespace nearfield::starpu::detail
   {
   public:
     using handles = std::vector<starpu_data_handle_t>;
+    using options_type = typename pair_slabs<T, Dim>::options_type;
+    using named = pair_column<Dim>;
 
-    /// `x`: the columns of the targets, then, with two sets, of the sources. Counts.
-    pair_slab_tasks(runtime const& starpu, handles const& x, slab_query<T, Dim> const& what);
+    /// `x`: the columns of the targets, then, with two sets, of the sources. The cutoff is that of one system; null: no
+    /// batch. Counts.
+    pair_slab_tasks(runtime const& starpu, handles const& x, options_type const& options,
+                    double cutoff, systems<Dim> const* batch);
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
@@ -65,9 +68,9 @@ namespace nearfield::starpu::detail
       std::size_t number = 0; ///< among those with these points; number 0 sorts
       index_type first = 0, last = 0;
       handle rows, offsets;
-      handle i, j;                ///< kept for later rounds
-      std::uint64_t capacity = 0; ///< values that i and j have room for
-      bool is_filled = false;     ///< i and j are of this round
+      std::array<handle, named::all> pairs; ///< those asked for; kept for later rounds
+      std::uint64_t capacity = 0;           ///< pairs that they have room for
+      bool is_filled = false;               ///< they are of this round
     };
 
     /// Submits the tasks that sort and count.
@@ -85,7 +88,10 @@ namespace nearfield::starpu::detail
     // Destroyed in reverse order: first the handles, which wait for the tasks that use the rest; the
     // runtime last.
     runtime starpu;
-    slab_query<T, Dim> const query;
+    options_type const options; ///< `backend` says where tasks run, and is not automatic
+    std::optional<nearfield::detail::row_filter<T>> filter;
+    nearfield::detail::slab_query<T, Dim> query;
+    std::array<std::size_t, named::all> sizes{}; ///< of values of columns; 0: not asked for
     starpu_codelet &count_codelet, &fill_codelet;
     handles x;
     monitor watch;
@@ -95,7 +101,10 @@ namespace nearfield::starpu::detail
     std::vector<slab> slabs;
 
   private:
-    /// Submits a task of one slab. Its buffers: the order, the offsets, the columns, then rows, or j and i.
+    /// Checks what is asked for, and says how many targets there are.
+    std::size_t make_query();
+    /// Submits a task of one slab. Its buffers: the order, the offsets, the columns, then the rows of a count, and the
+    /// columns of pairs.
     void submit(search_work what, slab& one);
     void make_room(slab& s, std::uint64_t found);
     void clear_outputs(search_work what, void** buffers, std::optional<cuda_stream> gpu) noexcept;

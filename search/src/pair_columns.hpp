@@ -4,10 +4,10 @@
 #include <nearfield/search/rows.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,27 +74,40 @@ namespace nearfield::detail
     f(k, hits.count, image_counters<Dim>());
   }
 
-  /// Writes the same S to n places from `at` on.
-  template <class T, int Dim>
-  void put_images(pair_geometry<T, Dim>& geometry, std::uint64_t at, index_type n,
-                  std::type_identity_t<image_counters<Dim>> const& image)
+  /// The values of a column; null if it is not asked for.
+  template <class V>
+  V* values_of(page_array<V>& column)
+  {
+    return column.empty() ? nullptr : column.data();
+  }
+  template <class V>
+  V* values_of(V* column)
+  {
+    return column;
+  }
+
+  /// Writes the same S to n places from `at` on, of a pair_geometry or slab_columns.
+  template <class Geometry, std::size_t Dim>
+  void put_images(Geometry& geometry, std::uint64_t at, index_type n,
+                  std::array<std::int32_t, Dim> const& image)
   {
     if (n == 0) return;
-    if (!geometry.packed_images.empty())
-      std::fill_n(geometry.packed_images.data() + at, n, packed_image(image));
-    else if (!geometry.images[0].empty())
-      for (int a = 0; a < Dim; ++a) std::fill_n(geometry.images[a].data() + at, n, image[a]);
+    if (auto* const packed = values_of(geometry.packed_images))
+      std::fill_n(packed + at, n, packed_image(image));
+    else if (values_of(geometry.images[0]))
+      for (std::size_t a = 0; a < Dim; ++a)
+        std::fill_n(values_of(geometry.images[a]) + at, n, image[a]);
   }
 
   /// Writes the values of a row from place `at` on, in the order of the row.
-  template <class T, int Dim>
-  void put_geometry(cell_view<T, Dim> const& cells, pair_geometry<T, Dim>& geometry,
-                    std::uint64_t at, search_row<T, Dim> const& hits)
+  template <class T, int Dim, class Geometry>
+  void put_geometry(cell_view<T, Dim> const& cells, Geometry& geometry, std::uint64_t at,
+                    search_row<T, Dim> const& hits)
   {
-    if (!geometry.r2.empty()) std::copy_n(hits.r2, hits.count, geometry.r2.data() + at);
+    if (T* const r2 = values_of(geometry.r2)) std::copy_n(hits.r2, hits.count, r2 + at);
     for (int a = 0; a < Dim; ++a)
-      if (!geometry.displacements[a].empty())
-        std::copy_n(hits.d[a], hits.count, geometry.displacements[a].data() + at);
+      if (T* const d = values_of(geometry.displacements[a]))
+        std::copy_n(hits.d[a], hits.count, d + at);
     if (hits.images)
       for_each_image(cells, hits,
                      [&](index_type begin, index_type end, image_counters<Dim> const& image)

@@ -109,11 +109,11 @@ namespace nearfield::detail
       largest_cutoff_ = std::max(largest_cutoff_, of_pair);
     }
     if (!of.excluded_offsets.empty() || !of.excluded.empty()) exclude(of, one_set);
-    if (!of.rows.empty())
+    if (of.rows)
     {
-      check_below("rows", of.rows, n_targets, one_set ? "points" : "queries");
+      check_below("rows", *of.rows, n_targets, one_set ? "points" : "queries");
       wanted_.assign(n_targets, 0);
-      for (index_type const i : of.rows) wanted_[i] = 1;
+      for (index_type const i : *of.rows) wanted_[i] = 1;
       arrays_.wanted = wanted_;
     }
   }

@@ -85,5 +85,21 @@ namespace
     auto const rows = nearfield::starpu_mpi::radius_search(nearfield::simd, cells,
                                                            nearfield::to_csr{.sorted = true});
     EXPECT_EQ(cells.sum_over_ranks(rows.columns.size()), 2 * pairs_of_all_ranks);
+
+    std::vector<nearfield::index_type> type(1000);
+    for (std::size_t i = 0; i < type.size(); ++i) type[i] = i % 2;
+    std::vector<double> const by_type{cutoff, 0, 0, cutoff};
+    // [filtered]
+    nearfield::starpu_mpi::filtered const some(cells, {.types = type, .type_cutoffs = by_type});
+    nearfield::csr const rows_of_some =
+        nearfield::starpu_mpi::radius_search(nearfield::simd, some, nearfield::to_csr{});
+    // [filtered]
+    auto const types = cells.known_values(type);
+    std::uint64_t of_one_type = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      of_one_type += std::uint64_t(
+          std::ranges::count_if(rows.row(r), [&](auto j) { return types[j] == types[r]; }));
+    EXPECT_GT(of_one_type, 0u);
+    EXPECT_EQ(rows_of_some.columns.size(), of_one_type);
   }
 }

@@ -254,5 +254,29 @@ namespace
     EXPECT_GT(expected.size(), n);
     EXPECT_TRUE(std::ranges::equal(found.i, expected.i));
     EXPECT_TRUE(std::ranges::equal(found.j, expected.j));
+
+    nf::cell<3> const box{.vectors = {{{1, 0, 0}, {0.25, 1, 0}, {0, 0, 1}}},
+                          .periodic = {true, true, false}};
+    std::vector<nf::index_type> type(n);
+    for (std::size_t k = 0; k < n; ++k) type[k] = k % 2;
+    std::vector<double> const by_type{cutoff, cutoff / 2, cutoff / 2, 0};
+    // clang-format off
+    // [pair_slab_columns]
+    nf::starpu::pair_slabs<double, 3> in_box{starpu, {hx, hy, hz}, cutoff,
+        {.grid = {.cell = box}, .images = nf::image_columns::counters,
+         .filter = nf::pair_filter<double>{.types = type, .type_cutoffs = by_type}}};
+    in_box.fill();
+    for (std::size_t s = 0; s < in_box.size(); ++s)
+      if (in_box.n_pairs(s) > 0) use(in_box.j(s), in_box.images(s, 0));   // S along axis 0
+    // [pair_slab_columns]
+    // clang-format on
+    in_box.to_host(found);
+    nf::cell_list const cells_in_box{nf::soa{x, y, z}, cutoff, {.cell = box}};
+    nf::filtered const some{cells_in_box, {.types = type, .type_cutoffs = by_type}};
+    auto const images =
+        nf::radius_search(nf::simd, some, nf::to_coo{.images = nf::image_columns::counters});
+    EXPECT_GT(images.size(), 0u);
+    EXPECT_TRUE(std::ranges::equal(found.j, images.j));
+    EXPECT_TRUE(std::ranges::equal(found.images[1], images.images[1]));
   }
 }

@@ -23,7 +23,7 @@ namespace nearfield::test
   struct filter_case
   {
     T cutoff;
-    bool closed, one_set;
+    bool closed, one_set, has_rows;
     std::vector<index_type> types, query_types;
     std::vector<T> matrix, radii, query_radii;
     cutoff_by by{};
@@ -33,10 +33,15 @@ namespace nearfield::test
 
     template <int Dim>
     filter_case(random_case<T, Dim> const& of, std::uint64_t seed)
-        : cutoff(T(of.cutoff)), closed(of.options.closed), one_set(of.one_set)
+        : filter_case(T(of.cutoff), of.options.closed, of.x.size(), of.y.size(), of.one_set, seed)
+    {}
+    /// Of n targets and, unless they are one set, of n_sources.
+    filter_case(T longest, bool is_closed, std::size_t n, std::size_t n_sources, bool is_one_set,
+                std::uint64_t seed)
+        : cutoff(longest), closed(is_closed), one_set(is_one_set)
     {
       random_numbers random(seed);
-      std::size_t const n = of.x.size(), m = one_set ? n : of.y.size();
+      std::size_t const m = one_set ? n : n_sources;
       auto const length = [&]
       {
         return random.below(4) == 0 ? T(0) : T(random.uniform(0, cutoff));
@@ -75,26 +80,28 @@ namespace nearfield::test
           offsets.push_back(excluded.size());
         }
       }
-      if (random.below(3) == 0)
-        for (std::size_t k = 0; k < 1 + n / 3; ++k)
+      has_rows = random.below(3) == 0;
+      if (has_rows)
+        for (std::uint64_t left = random.below(2 + n / 3); left > 0; --left)
           rows.push_back(static_cast<index_type>(random.below(n)));
     }
 
     [[nodiscard]] pair_filter<T> filter() const
     {
-      return {.types = types,
-              .query_types = query_types,
-              .type_cutoffs = matrix,
-              .radii = radii,
-              .query_radii = query_radii,
-              .by = by,
-              .excluded_offsets = offsets,
-              .excluded = excluded,
-              .rows = rows};
+      pair_filter<T> which{.types = types,
+                           .query_types = query_types,
+                           .type_cutoffs = matrix,
+                           .radii = radii,
+                           .query_radii = query_radii,
+                           .by = by,
+                           .excluded_offsets = offsets,
+                           .excluded = excluded};
+      if (has_rows) which.rows = rows;
+      return which;
     }
     [[nodiscard]] bool has_half() const
     {
-      return one_set && rows.empty() && (radii.empty() || by != cutoff_by::own);
+      return one_set && !has_rows && (radii.empty() || by != cutoff_by::own);
     }
     [[nodiscard]] bool counts(index_type i, index_type j, T r2) const
     {
@@ -113,7 +120,7 @@ namespace nearfield::test
         if (!is_within(by == cutoff_by::sum ? a + b : by == cutoff_by::larger ? std::max(a, b) : a))
           return false;
       }
-      if (!rows.empty() && std::ranges::find(rows, i) == rows.end()) return false;
+      if (has_rows && std::ranges::find(rows, i) == rows.end()) return false;
       return !is_excluded.contains({i, j});
     }
   };

@@ -102,12 +102,12 @@ namespace nearfield::test
     constexpr index_type n = 30000;
     slab_problem const p(make_points<double, 3>(cloud::uniform, n), 0.05);
     device_columns<double, 3> const x(p.x.view());
-    auto const list = detail::device_rows<double, 3>::make(nullptr, {}, 2);
-    list->sort(x.view(), x.view(), true, p.cutoff);
+    auto const list = detail::device_rows<double, 3>::make(nullptr, {.cutoff = p.cutoff}, 2);
+    list->sort(x.view(), x.view());
     device_array<index_type> rows(n / 2);
     device_array<std::uint64_t> offsets(n / 2 + 1);
     for (index_type const k : {0, 1})
-      list->count(k, pairs::half, k * (n / 2), (k + 1) * (n / 2), rows.data(), offsets.data());
+      list->count(k, k * (n / 2), (k + 1) * (n / 2), rows.data(), offsets.data());
     trim_pool(); // waits
     auto const before = memory_of_pool().used;
     list->leave_room(0, 1);
@@ -118,8 +118,8 @@ namespace nearfield::test
     ASSERT_EQ(list->n_pairs(0) + list->n_pairs(1), expected.size());
     device_array<index_type> i(expected.size()), j(expected.size());
     std::uint64_t const first_of_1 = list->n_pairs(0);
-    list->fill(0, i.data(), j.data());
-    list->fill(1, i.data() + first_of_1, j.data() + first_of_1);
+    list->fill(0, {.i = i.data(), .j = j.data()});
+    list->fill(1, {.i = i.data() + first_of_1, .j = j.data() + first_of_1});
     synchronize(nullptr);
     std::vector<index_type> found(expected.size());
     i.copy_to(found);

@@ -9,6 +9,7 @@
 #include "tree/src/cell_sort.hpp"
 #include "tree/src/instantiate.hpp"
 #include "tree/src/reduce.hpp"
+#include "tree/src/systems.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
 
 namespace nearfield::starpu_mpi
@@ -82,6 +84,34 @@ namespace nearfield::starpu_mpi
       }
       return detail::cut_by_weight(all, cells.keys, weights, end);
     }
+
+    void check_numbers(std::uint64_t first, std::uint64_t total)
+    {
+      if (total > 0 && first > std::numeric_limits<std::uint64_t>::max() - (total - 1))
+        throw error("distributed_cells: first_number is " + std::to_string(first) +
+                    ", so the numbers of " + std::to_string(total) +
+                    " points would pass 2^64; give a smaller one");
+    }
+
+    /// The system of each point of a batch, by number from 0.
+    template <int Dim>
+    std::vector<index_type> systems_by_point(systems<Dim> const& batch)
+    {
+      std::vector<index_type> system_of(batch.offsets.back());
+      for (std::size_t s = 0; s + 1 < batch.offsets.size(); ++s)
+        for (index_type k = batch.offsets[s]; k < batch.offsets[s + 1]; ++k)
+          system_of[batch.order.empty() ? k : batch.order[k]] = static_cast<index_type>(s);
+      return system_of;
+    }
+
+    /// The places of points, by system and in it as they come.
+    void sort_by_system(std::span<index_type const> system, page_vector<index_type>& order)
+    {
+      order.resize(system.size());
+      std::iota(order.begin(), order.end(), index_type(0));
+      std::stable_sort(order.begin(), order.end(),
+                       [&](index_type a, index_type b) { return system[a] < system[b]; });
+    }
   }
 
   template <nearfield::detail::cell_real T, int Dim>
@@ -103,10 +133,7 @@ namespace nearfield::starpu_mpi
     all.attempt(
         [&]
         {
-          if (total > 0 && first > std::numeric_limits<std::uint64_t>::max() - (total - 1))
-            throw error("distributed_cells: first_number is " + std::to_string(first) +
-                        ", so the numbers of " + std::to_string(total) +
-                        " points would pass 2^64; give a smaller one");
+          check_numbers(first, total);
           own.sort(points, [&](auto const&... of) { cells.write_keys(of...); }, parts_.to_own);
         });
     parts_.cuts = cut_by_cells(all, own.keys, cells.end());
@@ -163,6 +190,97 @@ namespace nearfield::starpu_mpi
           parts_.border.emplace(view(of_border, border.size()),
                                 view(of_halo, arrived.values.size()), cutoff, options.of_lists());
         });
+  }
+
+  template <nearfield::detail::cell_real T, int Dim>
+  distributed_cells<T, Dim>::distributed_cells(MPI_Comm communicator,
+                                               strided<T const, Dim> const& points,
+                                               systems<Dim> const& batch,
+                                               options_type const& options)
+  {
+    ranks const all(communicator);
+    auto const me = static_cast<std::size_t>(all.rank()), n_ranks = std::size_t(all.size());
+    parts_.communicator = communicator;
+    parts_.options = options;
+    std::uint64_t const total = parts_.total_points = all.sum(points.size());
+    std::uint64_t const before = all.sum_before(points.size()), first = options.first_number;
+    auto& way = parts_.to_own;
+    std::vector<index_type> system_of, here; // of all points, and of some
+    using travelling = detail::traveller<T, Dim, std::uint64_t>;
+    std::vector<travelling> leaving;
+    all.attempt(
+        [&]
+        {
+          std::string const name = "distributed_cells";
+          require_columns(points, "points");
+          check_no_box(name, options.of_lists());
+          check_systems(name, batch, true);
+          check_last(name, "points", batch.offsets, total);
+          check_order(name, "order", batch.order, total);
+          check_numbers(first, total);
+          // with about equal numbers of points
+          for (std::size_t r = 0; r <= n_ranks; ++r)
+            parts_.cuts.push_back(
+                r == n_ranks ? batch.offsets.size() - 1
+                             : std::size_t(std::ranges::lower_bound(batch.offsets.begin(),
+                                                                    batch.offsets.end() - 1,
+                                                                    total * r / n_ranks) -
+                                           batch.offsets.begin()));
+          system_of = systems_by_point(batch);
+          auto const of_given = std::span(system_of).subspan(before, points.size());
+          sort_by_system(of_given, way.sent);
+          way.sent_offsets.assign(n_ranks + 1, 0);
+          for (index_type const p : way.sent)
+          {
+            auto const to =
+                std::ranges::upper_bound(parts_.cuts, of_given[p]) - parts_.cuts.begin();
+            ++way.sent_offsets[std::size_t(to)];
+            auto& point = leaving.emplace_back();
+            for (int a = 0; a < Dim; ++a) point.x[a] = points[a][p];
+            point.number = before + p;
+          }
+          std::partial_sum(way.sent_offsets.begin(), way.sent_offsets.end(),
+                           way.sent_offsets.begin());
+        });
+    auto const arrived = all.exchange<travelling>(leaving, way.sent_offsets);
+    way.received_offsets = arrived.offsets;
+    all.attempt(
+        [&]
+        {
+          std::size_t const n = parts_.n_points = arrived.values.size();
+          for (auto const& point : arrived.values) here.push_back(system_of[point.number]);
+          page_vector<index_type> order;
+          sort_by_system(here, order);
+          way.received.resize(n);
+          for (std::size_t p = 0; p < n; ++p)
+          {
+            auto const& point = arrived.values[order[p]];
+            way.received[order[p]] = static_cast<index_type>(p);
+            parts_.numbers.push_back(first + point.number);
+            for (int a = 0; a < Dim; ++a) parts_.positions[a].push_back(point.x[a]);
+          }
+          parts_.to_halo.sent_offsets.assign(n_ranks + 1, 0);
+          parts_.to_halo.received_offsets = parts_.to_halo.sent_offsets;
+          // all systems, so that they keep their numbers
+          for (std::size_t s = 0; s < batch.offsets.size(); ++s)
+            parts_.offsets.push_back(
+                batch.offsets[std::clamp<std::size_t>(s, parts_.cuts[me], parts_.cuts[me + 1])] -
+                batch.offsets[parts_.cuts[me]]);
+          parts_.cutoffs.assign(batch.cutoffs.begin(), batch.cutoffs.end());
+          parts_.cells.assign(batch.cells.begin(), batch.cells.end());
+          parts_.own.emplace(positions(), own_systems(), options.of_lists());
+          std::vector<index_type> const none(batch.offsets.size(), 0);
+          auto empty = own_systems();
+          empty.offsets = empty.query_offsets = none;
+          parts_.border.emplace(soa<T const, Dim>(), soa<T const, Dim>(), empty,
+                                options.of_lists());
+        });
+  }
+
+  template <nearfield::detail::cell_real T, int Dim>
+  systems<Dim> distributed_cells<T, Dim>::own_systems() const&
+  {
+    return {.offsets = parts_.offsets, .cutoffs = parts_.cutoffs, .cells = parts_.cells};
   }
 
   template <nearfield::detail::cell_real T, int Dim>

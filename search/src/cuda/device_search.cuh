@@ -244,6 +244,32 @@ namespace nearfield::detail
     device_array<std::uint32_t> of_targets_, of_sources_;
   };
 
+  /// Computes columns of n > 0 pairs. Throws nearfield::error for images that cannot be packed.
+  template <class T, int Dim>
+  void put_geometry(cells_on_gpu<T, Dim>& cells, geometry_columns<T, Dim> columns,
+                    pair_columns const& of, std::uint64_t n)
+  {
+    cuda_stream const stream = cells.stream();
+    image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
+                                  cells.source_images()};
+    bool const may_be_large = columns.packed && !images_fit(cells);
+    device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
+    if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
+    columns.too_large = too_large.data();
+    unsigned const blocks =
+        static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
+    auto const kernel =
+        cells.is_batch() ? &geometry_kernel<T, Dim, true> : &geometry_kernel<T, Dim, false>;
+    kernel<<<blocks, block_threads, 0, stream>>>(definition_of(cells), images,
+                                                 cells.system_of_target(), of, n, columns);
+    check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
+    std::uint32_t is_too_large = 0;
+    if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
+    if (is_too_large != 0)
+      throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
+                  "hold -512 to 511; ask for image_columns::counters");
+  }
+
   /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
   template <class T, int Dim, class Options>
   void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, pair_columns const& of,
@@ -267,24 +293,7 @@ namespace nearfield::detail
       columns.images[a] = to.images[a].data();
     }
     columns.packed = to.packed_images.data();
-    image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
-                                  cells.source_images()};
-    bool const may_be_large = columns.packed && !images_fit(cells);
-    device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
-    if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
-    columns.too_large = too_large.data();
-    unsigned const blocks =
-        static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-    auto const kernel =
-        cells.is_batch() ? &geometry_kernel<T, Dim, true> : &geometry_kernel<T, Dim, false>;
-    kernel<<<blocks, block_threads, 0, stream>>>(definition_of(cells), images,
-                                                 cells.system_of_target(), of, n, columns);
-    check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
-    std::uint32_t is_too_large = 0;
-    if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
-    if (is_too_large != 0)
-      throw error("radius_search: a pair is too many vectors of the box apart, and packed images "
-                  "hold -512 to 511; ask for image_columns::counters");
+    put_geometry(cells, columns, of, n);
   }
 
   template <class T, int Dim>

@@ -14,7 +14,7 @@ namespace nearfield::detail
   }
   template <class T, int Dim>
   std::unique_ptr<device_rows<T, Dim>>
-  device_rows<T, Dim>::make(cuda_stream, cell_list_options<T, Dim> const&, std::size_t)
+  device_rows<T, Dim>::make(cuda_stream, slab_query<T, Dim> const&, std::size_t)
   {
     refuse_gpu();
   }

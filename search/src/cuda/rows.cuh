@@ -39,27 +39,26 @@ namespace nearfield::detail
   public:
     using columns = strided<T const, Dim>;
 
-    rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
+    rows_on_gpu(cuda_stream stream, slab_query<T, Dim> const& query, std::size_t n_slabs);
 
-    void sort(columns const& targets, columns const& sources, bool one_set, T cutoff) override;
+    void sort(columns const& targets, columns const& sources) override;
     void bind(columns const& targets, columns const& sources) override
     {
       cells_.bind(targets, sources);
     }
-    void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
+    void count(std::size_t k, index_type first, index_type last, index_type* rows,
                std::uint64_t* offsets) override;
     [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const override
     {
       return slabs_[k].found->pairs;
     }
     void leave_room(std::size_t k, std::uint64_t bytes) override;
-    void fill(std::size_t k, index_type* i, index_type* j) override;
+    void fill(std::size_t k, slab_columns<T, Dim> const& to) override;
 
   private:
     /// A range of positions, and what its count keeps for the fill.
     struct slab
     {
-      pairs which = pairs::half;
       std::uint32_t first = 0, first_item = 0, n_items = 0;
       /// the items' first positions; empty if they are those of all
       device_array<std::uint32_t> clipped;
@@ -91,7 +90,18 @@ namespace nearfield::detail
       if (to.clipped.size() > 0) run.narrow(to.clipped.data(), to.first_item, to.n_items);
     }
 
+    /// A search of the slabs' pairs.
+    [[nodiscard]] device_search_run<T, Dim> search()
+    {
+      return {cells_, query_.which, true, filter_ ? &*filter_ : nullptr};
+    }
+    [[nodiscard]] bool has_geometry() const { return geometry_bytes<T, Dim>(query_) > 0; }
+    /// Whether it depends on the images in which pairs meet.
+    [[nodiscard]] bool needs_shifts() const { return has_geometry() && cells_.images().moves(); }
+
+    slab_query<T, Dim> query_;
     cells_on_gpu<T, Dim> cells_;
+    std::optional<device_filter<T>> filter_;
     std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
     std::vector<slab> slabs_;
     /// the first position of each item, on the host; empty until a slab needs it
@@ -102,26 +112,29 @@ namespace nearfield::detail
   };
 
   template <class T, int Dim>
-  rows_on_gpu<T, Dim>::rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options,
+  rows_on_gpu<T, Dim>::rows_on_gpu(cuda_stream stream, slab_query<T, Dim> const& query,
                                    std::size_t n_slabs)
-      : cells_(stream, options),
+      : query_(query), cells_(stream, query.grid),
         found_(pinned_allocate(n_slabs * sizeof(search_counters), "radius_search: cudaMallocHost"),
                pinned_free),
         slabs_(n_slabs)
   {
     check_cuda(cudaGetDevice(&device_), "radius_search: cudaGetDevice");
+    if (query.filter) filter_.emplace(query.filter->arrays(), stream);
     auto* const found = static_cast<search_counters*>(found_.get());
     for (std::size_t k = 0; k < n_slabs; ++k) slabs_[k].found = new (found + k) search_counters{};
   }
 
   template <class T, int Dim>
-  void rows_on_gpu<T, Dim>::sort(columns const& targets, columns const& sources, bool one_set,
-                                 T cutoff)
+  void rows_on_gpu<T, Dim>::sort(columns const& targets, columns const& sources)
   {
     for (slab& one : slabs_) one.forget();
     item_begin_.clear();
     announced_ = 0;
-    cells_.build(targets, sources, one_set, cutoff);
+    if (query_.is_batch)
+      cells_.build(targets, sources, query_.one_set, query_.batch);
+    else
+      cells_.build(targets, sources, query_.one_set, query_.cutoff);
   }
 
   template <class T, int Dim>
@@ -153,7 +166,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void rows_on_gpu<T, Dim>::count(std::size_t k, pairs which, index_type first, index_type last,
+  void rows_on_gpu<T, Dim>::count(std::size_t k, index_type first, index_type last,
                                   index_type* rows, std::uint64_t* offsets)
   {
     cuda_stream const stream = cells_.stream();
@@ -161,10 +174,9 @@ namespace nearfield::detail
     slab& to = slabs_[k];
     to.forget();
     typename slab::until_forgotten kept(&to);
-    to.which = which;
     to.first = first;
     *to.found = {};
-    device_search_run<T, Dim> run(cells_, which, true);
+    auto run = search();
     cut(to, last);
     narrow(to, run);
     to.rows = device_array<std::uint32_t>(n, stream, "radius_search: rows");
@@ -175,14 +187,15 @@ namespace nearfield::detail
     out.row_of_position = to.rows.data() - first;
     out.every_row = true;
     out.items_of_many_batches = to.many.data();
+    out.keeps_shifts = needs_shifts();
     try
     {
-      to.masks.emplace(out, which, n, to.n_items, stream);
+      to.masks.emplace(out, query_.which, n, to.n_items, stream);
     }
     catch (error const& failure)
     {
       if (failure.kind() != error_kind::out_of_memory) throw;
-      to.masks.emplace(out, which, 0, to.n_items, stream); // the fill tests again
+      to.masks.emplace(out, query_.which, 0, to.n_items, stream); // the fill tests again
     }
     run.template launch<search_stage::masks>();
     scan_counts(to.rows.data(), offsets, n, stream);
@@ -212,7 +225,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void rows_on_gpu<T, Dim>::fill(std::size_t k, index_type* i, index_type* j)
+  void rows_on_gpu<T, Dim>::fill(std::size_t k, slab_columns<T, Dim> const& into)
   {
     cuda_stream const stream = cells_.stream();
     slab& from = slabs_[k];
@@ -220,13 +233,23 @@ namespace nearfield::detail
     if (found.pairs == 0) return;
     typename slab::until_forgotten kept(&from);
     std::uint32_t* const rows = from.rows.data() - from.first;
+    // what geometry is made of
+    bool const has_targets =
+        query_.distances || query_.displacements ||
+        (has_images(query_) && (query_.is_batch || cells_.target_images().any()));
+    device_array<std::uint32_t> targets(has_targets && !into.i ? found.pairs : 0, stream,
+                                        "radius_search: rows");
+    device_array<unsigned short> shifts(needs_shifts() ? found.pairs : 0, stream,
+                                        "radius_search: images");
+    index_type* const i = into.i ? into.i : targets.data();
+    pair_columns to{i, into.j, {}};
+    to.images.shift = shifts.data();
     if (from.masks)
     {
       auto const* const target_order = cells_.targets().order.data();
       auto const* const source_order = cells_.sources().order.data();
       auto const* const heads = from.masks->heads.data();
       auto const* const masks = from.masks->masks.data();
-      pair_columns const to{i, j, {}};
       if (i && found.items_of_many_batches < from.n_items)
         expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order,
                      source_order, to, stream);
@@ -244,7 +267,7 @@ namespace nearfield::detail
     }
     if (!from.masks || found.items_without_masks > 0)
     {
-      device_search_run<T, Dim> run(cells_, from.which, true);
+      auto run = search();
       narrow(from, run);
       search_output& out = run.out();
       out.row_of_position = rows;
@@ -255,18 +278,23 @@ namespace nearfield::detail
       }
       out.item_offsets = from.item_offsets.data();
       out.out_i = i;
-      out.out_j = j;
+      out.out_j = into.j;
+      out.images = to.images;
       run.template launch<search_stage::fill>();
     }
     kept.reset();
+    if (has_geometry())
+      put_geometry<T, Dim>(cells_,
+                           {into.r2, into.displacements, into.images, into.packed_images, nullptr},
+                           to, found.pairs);
     if (has_been_short_) trim_pool();
   }
 
   template <class T, int Dim>
-  std::unique_ptr<device_rows<T, Dim>>
-  device_rows<T, Dim>::make(cuda_stream stream, cell_list_options<T, Dim> const& options,
-                            std::size_t n_slabs)
+  std::unique_ptr<device_rows<T, Dim>> device_rows<T, Dim>::make(cuda_stream stream,
+                                                                 slab_query<T, Dim> const& query,
+                                                                 std::size_t n_slabs)
   {
-    return std::make_unique<rows_on_gpu<T, Dim>>(stream, options, n_slabs);
+    return std::make_unique<rows_on_gpu<T, Dim>>(stream, query, n_slabs);
   }
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -48,13 +49,15 @@ namespace nearfield::starpu
   /// One worker of each GPU has all slabs of that GPU, and keeps the sorted points (20 bytes per point and 8 per
   /// cell, or 28 per point with many more cells than points) and, from count to fill or to the next recount(),
   /// results of the tests (56 bytes per row, 96 in a full list), outside the memory that StarPU manages; where the
-  /// pairs need that memory, the fill tests again. Handles are made once; i and j have room for an eighth more pairs
+  /// pairs need that memory, the fill tests again. Handles are made once; those of pairs have room for an eighth more
   /// than there were, and are made again when a slab has more than that, or less than a quarter.
   ///
-  /// Handles of columns must outlive the object. Tasks that move the points come after fill() and before
+  /// Several systems, as in a batch of cell_list, have no pairs with each other; their slabs follow each other. A filter
+  /// leaves out pairs, as `filtered` does. The arrays of both are in host memory and must outlive the object, and so must
+  /// handles of columns. Tasks that move the points come after fill() and before
   /// recount(). If a task fails, because of a point that is not finite, say, its outputs are zero, the next call throws
   /// its exception, and later calls throw nearfield::error until recount(). One thread at a time may call the functions,
-  /// and no task. Handles of results live as long as the object, those of i and j until the next fill().
+  /// and no task. Handles of results live as long as the object, those of pairs until the next fill().
   template <class T, int Dim>
   class NEARFIELD_API pair_slabs
   {
@@ -76,17 +79,31 @@ namespace nearfield::starpu
       /// No more than there are rows. Results do not depend on it. A slab holds fewer than 2^32 pairs: ask for more
       /// slabs where points have more than a thousand neighbours.
       std::size_t slabs = 0;
+      /// also the column of r2
+      bool distances = false;
+      /// also the columns of d = x_i - (x_j + sum_a S_a vectors[a])
+      bool displacements = false;
+      /// also S, the image of j
+      image_columns images = image_columns::none;
+      std::optional<pair_filter<T>> filter{}; ///< which pairs within the cutoff count; none: all
     };
 
     /// One set: submits the tasks that sort and count. Throws nearfield::error for a column that is not a vector, of
-    /// another size than the first or of another precision than T, for a cutoff and options that cell_list refuses,
-    /// for a half list of two sets, for backend cuda if StarPU has no GPU worker, if no worker can run a task, and
+    /// another size than the first or of another precision than T, for a cutoff and options that cell_list refuses, a
+    /// filter that `filtered` refuses, for a half list of two sets, for backend cuda if StarPU has no GPU worker, if no worker can run a task, and
     /// if too little address space is left (see runtime).
     pair_slabs(runtime const& starpu, handles const& points, double cutoff,
                options_type const& options = {});
     /// Two sets: rows belong to the queries. Requires pairs::full.
     pair_slabs(runtime const& starpu, handles const& queries, handles const& points, double cutoff,
                options_type const& options = {});
+    /// Several systems, whose cutoffs and boxes are theirs. Throws nearfield::error for systems that do not match the
+    /// points too.
+    pair_slabs(runtime const& starpu, handles const& points, systems<Dim> const& batch,
+               options_type const& options = {});
+    /// Several systems of two sets.
+    pair_slabs(runtime const& starpu, handles const& queries, handles const& points,
+               systems<Dim> const& batch, options_type const& options = {});
     /// The moved-from object may only be assigned to or destroyed.
     pair_slabs(pair_slabs&&) noexcept;
     /// Ends the current slabs as the destructor does.
@@ -108,7 +125,7 @@ namespace nearfield::starpu
     /// The number of pairs of all slabs. Waits for all count tasks.
     [[nodiscard]] std::uint64_t n_pairs();
 
-    /// Makes the handles i and j, or takes those of the last round if they have room, and submits the fill tasks, slab
+    /// Makes the handles of pairs, or takes those of the last round if they have room, and submits the fill tasks, slab
     /// by slab as counts become known. Later calls do nothing until recount(). Throws what n_pairs() throws, and
     /// nearfield::error for a slab of 2^32 pairs or more and if too little address space is left (see runtime).
     void fill();
@@ -122,6 +139,14 @@ namespace nearfield::starpu
     [[nodiscard]] starpu_data_handle_t i(std::size_t s) const;
     /// index_type: the caller's index j of each pair. Valid after fill(); null for a slab without pairs.
     [[nodiscard]] starpu_data_handle_t j(std::size_t s) const;
+    /// T: r2 of each pair. Here and below as i, and null unless asked for.
+    [[nodiscard]] starpu_data_handle_t r2(std::size_t s) const;
+    /// T: component `axis` of d = x_i - (x_j + sum_a S_a vectors[a]).
+    [[nodiscard]] starpu_data_handle_t displacements(std::size_t s, int axis) const;
+    /// std::int32_t: S_axis.
+    [[nodiscard]] starpu_data_handle_t images(std::size_t s, int axis) const;
+    /// std::uint32_t: S, as image_columns::packed.
+    [[nodiscard]] starpu_data_handle_t packed_images(std::size_t s) const;
 
     /// Waits for all tasks of this object submitted so far. Throws their first exception.
     void wait();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -260,8 +261,8 @@ namespace nearfield
     detail::kept_span<std::uint64_t const> excluded_offsets = {};
     detail::kept_span<index_type const> excluded = {}; ///< indices of points
 
-    /// The points, or queries, whose rows are searched: those of others are empty. None: all. Full lists only.
-    detail::kept_span<index_type const> rows = {};
+    /// The points, or queries, whose rows are searched: those of others are empty. Not given: all. Full lists only.
+    std::optional<detail::kept_span<index_type const>> rows = {};
   };
 
   namespace detail
