@@ -5,7 +5,8 @@
 // that of the previous call; `stages` rows report the milliseconds of each stage, with some overhead for
 // the events. Rows of one cloud must find the same number of pairs; piNNS without a distance test finds
 // more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in periodic boxes,
-// with images, in two dimensions, and with two sets. `search_cuda_graph` rows are of CUDA graphs.
+// with images, in two dimensions, and with two sets. `search_cuda_arrays` rows write to memory that is given,
+// `search_cuda_graph` rows are of CUDA graphs.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -191,6 +193,74 @@ namespace
                         bench::n_pairs(kind, what, result));
   }
 
+  /// Full lists with S in memory that is given: i and j of 32 bits and packed S, or edges of 64 bits and rows of S.
+  template <class T>
+  void run_arrays(benchmark::State& state, bench::search_kind const& kind, nf::pair_order order,
+                  bool wide, bool waits)
+  {
+    bench::kind_input<T, 3> const in(kind, 1'000'000);
+    nf::device_columns<T, 3> const points(in.points);
+    auto cells = kind.has_systems
+                     ? nf::cuda_cell_list<T, 3>(nf::cuda, points.view(), in.systems)
+                     : nf::cuda_cell_list<T, 3>(nf::cuda, points.view(), in.cutoff, in.options);
+    std::uint64_t n = nf::radius_search(nf::cuda, cells, nf::count_pairs{nf::pairs::full}).total;
+    std::uint64_t const aligned = (n + 3) / 4 * 4;                // where j begins
+    nf::device_array<std::int64_t> edges(wide ? 2 * n : aligned); // or columns of 32 bits
+    nf::device_array<std::int32_t> images(wide ? 3 * n : n);
+    nf::device_array<std::uint64_t> number(1);
+    nf::to_arrays<T, 3> to;
+    to.order = order;
+    if (wide)
+    {
+      to.i = nf::soa<std::int64_t, 1>({edges.data()}, n);
+      to.j = nf::soa<std::int64_t, 1>({edges.data() + n}, n);
+      to.images = nf::interleaved<3>(std::span(images.data(), images.size()));
+    }
+    else
+    {
+      auto* const narrow = reinterpret_cast<std::int32_t*>(edges.data());
+      auto* const packed = reinterpret_cast<std::uint32_t*>(images.data());
+      to.i = nf::soa<std::int32_t, 1>({narrow}, n);
+      to.j = nf::soa<std::int32_t, 1>({narrow + aligned}, n);
+      to.packed_images = nf::soa<std::uint32_t, 1>({packed}, n);
+    }
+    for (auto _ : state)
+      state.SetIterationTime(bench::seconds_on_gpu(
+          [&]
+          {
+            cells.rebuild(points.view());
+            if (waits)
+              n = nf::radius_search(nf::cuda, cells, to);
+            else
+              nf::radius_search(nf::cuda, cells, to, number.data());
+          }));
+    if (!waits) number.copy_to({&n, 1});
+    bench::report_bound(state, bench::search_bound<T>(bench::gpu(), 3, in.points.size(),
+                                                      double(n) * (wide ? 28 : 12)));
+    bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind), n / 2);
+  }
+
+  template <class T>
+  void add_arrays()
+  {
+    for (bench::search_kind const& kind : bench::search_kinds)
+    {
+      if (kind.dim == 2 || kind.two_sets || kind.box == bench::search_box::open) continue;
+      auto const add = [&](char const* name, nf::pair_order order, bool wide, bool waits)
+      {
+        bench::add_search_row(bench::kind_name<T>("search_cuda_arrays", kind) + "/nearfield/" +
+                                  name,
+                              [=](auto& state) { run_arrays<T>(state, kind, order, wide, waits); });
+      };
+      add("narrow_by_cells", nf::pair_order::cells, false, true);
+      add("narrow_by_cells_unwaited", nf::pair_order::cells, false, false);
+      add("narrow_by_rows", nf::pair_order::rows, false, true);
+      add("narrow_sorted", nf::pair_order::sorted, false, true);
+      add("wide_by_cells", nf::pair_order::cells, true, true);
+      add("wide_by_rows", nf::pair_order::rows, true, true);
+    }
+  }
+
   /// Of a list with a skin: whether it must be rebuilt, new coordinates in its cells, and what a rebuild takes.
   enum class skin_call
   {
@@ -353,6 +423,8 @@ int main(int argc, char** argv)
   }
   add_kinds<float>();
   add_kinds<double>();
+  add_arrays<float>();
+  add_arrays<double>();
   add_skins<float>();
   add_skins<double>();
   add_graphs<float>();
