@@ -241,7 +241,7 @@ namespace nearfield::detail
     bool by_rows; ///< by the index of i; otherwise by its position
     bool sorted;
     bool geometry; ///< distances or displacements
-    bool images;
+    image_columns images;
     bool waits = true; ///< the host learns the number of pairs
   };
 
@@ -254,8 +254,12 @@ namespace nearfield::detail
     counted_pairs(cells_on_gpu<T, Dim>& cells, list_content const& of,
                   device_filter<T> const* filter, std::uint64_t* offsets = nullptr)
         : cells_(cells), of_(of), stream_(cells.stream()), run_(cells, of.which, true, filter),
-          has_shifts_(cells.images().moves() && (of.geometry || of.images)),
-          has_words_(has_shifts_ && of.images && !of.geometry && !of.sorted && images_fit(cells)),
+          has_images_(of.images != image_columns::none),
+          has_shifts_(cells.images().moves() && (of.geometry || has_images_)),
+          has_words_(has_shifts_ && has_images_ && !of.geometry && !of.sorted &&
+                     images_fit(cells) &&
+                     (of.images == image_columns::packed || cells.is_batch() ||
+                      cells.target_images().any() || cells.source_images().any())),
           rows_(cells.targets().n, stream_, "radius_search: rows"),
           masks_(std::in_place, run_.out(), of.which, cells.targets().n, run_.n_items(), stream_)
     {
@@ -342,7 +346,7 @@ namespace nearfield::detail
         return needed || places.first ? or_own(at, own) : at;
       };
       bool const of_points =
-          of_.images && !has_words_ && (cells_.target_images().any() || cells_.is_batch());
+          has_images_ && !has_words_ && (cells_.target_images().any() || cells_.is_batch());
       pair_columns columns{indices(to.i, made.i, of_.sorted || of_.geometry || of_points, own_i),
                            indices(to.j, made.j, true, own_j),
                            {},
@@ -382,7 +386,6 @@ namespace nearfield::detail
       image_output out;
       if (words)
       {
-        // rows go to many places: one column there, and a pass over all three in order, is faster than three
         out.packed = words;
         out.of_shifts = cells_.images().packed();
         out.item_system = cells_.targets().item_system.data();
@@ -464,8 +467,10 @@ namespace nearfield::detail
     list_content of_;
     cuda_stream stream_;
     device_search_run<T, Dim> run_;
-    bool has_shifts_; ///< pairs have numbers of images
-    bool has_words_;  ///< writers write S, and no numbers
+    bool has_images_; ///< S is asked for
+    bool has_shifts_; ///< pairs are in images
+    /// writers write packed S; otherwise numbers of images, which are shorter, but may take i and j to tell S
+    bool has_words_;
     device_array<std::uint32_t> rows_, many_;
     std::optional<mask_arrays> masks_;
     device_array<std::uint64_t> own_offsets_;
@@ -536,8 +541,7 @@ namespace nearfield::detail
   template <class Options>
   list_content content_of(Options const& what, bool by_rows)
   {
-    return {what.which, by_rows, what.sorted, what.distances || what.displacements,
-            has_images(what)};
+    return {what.which, by_rows, what.sorted, what.distances || what.displacements, what.images};
   }
 
   template <class T, int Dim>
@@ -596,7 +600,9 @@ namespace nearfield::detail
         what.order != pair_order::cells,
         what.order == pair_order::sorted,
         what.r2.size() + what.r.size() + what.displacements.size() + what.to_j.size() > 0,
-        what.images.size() + what.packed_images.size() > 0,
+        what.packed_images.size() > 0 ? image_columns::packed
+        : what.images.size() > 0      ? image_columns::counters
+                                      : image_columns::none,
         n_pairs == nullptr};
     counted_pairs<T, Dim> list(cells, content, filter,
                                what.offsets.size() > 0 ? what.offsets[0] : nullptr);
