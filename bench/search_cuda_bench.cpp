@@ -5,7 +5,8 @@
 // that of the previous call; `stages` rows report the milliseconds of each stage, with some overhead for
 // the events. Rows of one cloud must find the same number of pairs; piNNS without a distance test finds
 // more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in periodic boxes,
-// with images, in two dimensions, and with two sets. `search_cuda_graph` rows are of CUDA graphs.
+// with images, in two dimensions, and with two sets. `search_cuda_arrays` rows write to memory that is given,
+// `search_cuda_graph` rows are of CUDA graphs.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -191,6 +193,74 @@ namespace
                         bench::n_pairs(kind, what, result));
   }
 
+  /// Full lists with S in memory that is given: i and j of 32 bits and packed S, or edges of 64 bits and rows of S.
+  template <class T>
+  void run_arrays(benchmark::State& state, bench::search_kind const& kind, nf::pair_order order,
+                  bool wide, bool waits)
+  {
+    bench::kind_input<T, 3> const in(kind, 1'000'000);
+    nf::device_columns<T, 3> const points(in.points);
+    auto cells = kind.has_systems
+                     ? nf::cuda_cell_list<T, 3>(nf::cuda, points.view(), in.systems)
+                     : nf::cuda_cell_list<T, 3>(nf::cuda, points.view(), in.cutoff, in.options);
+    std::uint64_t n = nf::radius_search(nf::cuda, cells, nf::count_pairs{nf::pairs::full}).total;
+    std::uint64_t const aligned = (n + 3) / 4 * 4;                // where j begins
+    nf::device_array<std::int64_t> edges(wide ? 2 * n : aligned); // or columns of 32 bits
+    nf::device_array<std::int32_t> images(wide ? 3 * n : n);
+    nf::device_array<std::uint64_t> number(1);
+    nf::to_arrays<T, 3> to;
+    to.order = order;
+    if (wide)
+    {
+      to.i = nf::soa<std::int64_t, 1>({edges.data()}, n);
+      to.j = nf::soa<std::int64_t, 1>({edges.data() + n}, n);
+      to.images = nf::interleaved<3>(std::span(images.data(), images.size()));
+    }
+    else
+    {
+      auto* const narrow = reinterpret_cast<std::int32_t*>(edges.data());
+      auto* const packed = reinterpret_cast<std::uint32_t*>(images.data());
+      to.i = nf::soa<std::int32_t, 1>({narrow}, n);
+      to.j = nf::soa<std::int32_t, 1>({narrow + aligned}, n);
+      to.packed_images = nf::soa<std::uint32_t, 1>({packed}, n);
+    }
+    for (auto _ : state)
+      state.SetIterationTime(bench::seconds_on_gpu(
+          [&]
+          {
+            cells.rebuild(points.view());
+            if (waits)
+              n = nf::radius_search(nf::cuda, cells, to);
+            else
+              nf::radius_search(nf::cuda, cells, to, number.data());
+          }));
+    if (!waits) number.copy_to({&n, 1});
+    bench::report_bound(state, bench::search_bound<T>(bench::gpu(), 3, in.points.size(),
+                                                      double(n) * (wide ? 28 : 12)));
+    bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind), n / 2);
+  }
+
+  template <class T>
+  void add_arrays()
+  {
+    for (bench::search_kind const& kind : bench::search_kinds)
+    {
+      if (kind.dim == 2 || kind.two_sets || kind.box == bench::search_box::open) continue;
+      auto const add = [&](char const* name, nf::pair_order order, bool wide, bool waits)
+      {
+        bench::add_search_row(bench::kind_name<T>("search_cuda_arrays", kind) + "/nearfield/" +
+                                  name,
+                              [=](auto& state) { run_arrays<T>(state, kind, order, wide, waits); });
+      };
+      add("narrow_by_cells", nf::pair_order::cells, false, true);
+      add("narrow_by_cells_unwaited", nf::pair_order::cells, false, false);
+      add("narrow_by_rows", nf::pair_order::rows, false, true);
+      add("narrow_sorted", nf::pair_order::sorted, false, true);
+      add("wide_by_cells", nf::pair_order::cells, true, true);
+      add("wide_by_rows", nf::pair_order::rows, true, true);
+    }
+  }
+
   /// Of a list with a skin: whether it must be rebuilt, new coordinates in its cells, and what a rebuild takes.
   enum class skin_call
   {
@@ -265,11 +335,19 @@ namespace
     cudaGraphExec_t exec_ = nullptr;
   };
 
-  /// A build of 1e5 points in a graph and, if it has a width, a table of full rows.
+  /// What a graph does after a build.
+  enum class graph_search
+  {
+    none,
+    table,   ///< of full rows
+    packed,  ///< full rows with S packed
+    counters ///< full rows with S as columns
+  };
   template <class T>
-  void run_graph(benchmark::State& state, bench::search_kind const& kind, nf::index_type width)
+  void run_graph(benchmark::State& state, bench::search_kind const& kind, graph_search search)
   {
     constexpr int calls = 20; // so that the next graph waits in the stream
+    constexpr nf::index_type width = 192;
     bench::kind_input<T, 3> const in(kind, 100'000);
     cudaStream_t stream = nullptr;
     nf::check_cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
@@ -280,20 +358,36 @@ namespace
     auto cells = kind.has_systems
                      ? nf::cuda_cell_list<T, 3>(where, points.view(), in.systems, in.options)
                      : nf::cuda_cell_list<T, 3>(where, points.view(), in.cutoff, in.options);
+    std::uint64_t const n_pairs =
+        nf::radius_search(where, cells, nf::count_pairs{nf::pairs::full}).total;
     cells.fix_capacity();
-    nf::device_array<nf::index_type> counts(points.size(), stream),
-        columns(points.size() * width, stream), longest(1, stream);
+    std::size_t const n = points.size();
+    bool const is_table = search == graph_search::table;
+    nf::device_array<nf::index_type> counts(n, stream),
+        columns(is_table ? n * width : n_pairs, stream), longest(1, stream);
+    nf::device_array<std::uint64_t> offsets(n + 1, stream), number(1, stream);
+    nf::device_array<std::uint32_t> packed(n_pairs, stream);
+    nf::device_columns<std::int32_t, 3> images(n_pairs, stream);
+    nf::to_arrays<T, 3> rows;
+    rows.order = nf::pair_order::rows;
+    rows.j = nf::soa<nf::index_type, 1>({columns.data()}, n_pairs);
+    rows.offsets = nf::soa<std::uint64_t, 1>({offsets.data()}, n + 1);
+    if (search == graph_search::packed)
+      rows.packed_images = nf::soa<std::uint32_t, 1>({packed.data()}, n_pairs);
+    if (search == graph_search::counters) rows.images = images.view();
     captured_graph const graph(stream,
                                [&]
                                {
                                  cells.rebuild(points.view());
-                                 if (width > 0)
+                                 if (is_table)
                                    nf::radius_search(
                                        where, cells,
                                        nf::to_rows{.width = width,
                                                    .counts = {counts.data(), counts.size()},
                                                    .columns = {columns.data(), columns.size()},
                                                    .longest = longest.data()});
+                                 else if (search != graph_search::none)
+                                   nf::radius_search(where, cells, rows, number.data());
                                });
     for (auto _ : state)
       state.SetIterationTime(bench::seconds_on_gpu(
@@ -303,10 +397,12 @@ namespace
                                  }) /
                              calls);
     cells.check_capacity();
-    if (width == 0) return;
     nf::index_type too_long = 0;
-    longest.copy_to({&too_long, 1});
+    if (is_table) longest.copy_to({&too_long, 1});
     if (too_long > 0) throw nf::error("a row has " + std::to_string(too_long) + " points");
+    std::uint64_t found = n_pairs;
+    if (!is_table && search != graph_search::none) number.copy_to({&found, 1});
+    bench::report_pairs(state, bench::kind_name<T>("search_cuda_graph", kind), found / 2);
   }
 
   template <class T>
@@ -315,10 +411,15 @@ namespace
     for (bench::search_kind const& kind : bench::search_kinds)
     {
       if (kind.dim == 2 || kind.two_sets) continue;
-      for (nf::index_type const width : {0, 192})
-        bench::add_search_row(bench::kind_name<T>("search_cuda_graph", kind) + "/nearfield/" +
-                                  (width > 0 ? "rebuild_and_rows" : "rebuild"),
-                              [=](auto& state) { run_graph<T>(state, kind, width); });
+      auto const add = [&](char const* name, graph_search search)
+      {
+        bench::add_search_row(bench::kind_name<T>("search_cuda_graph", kind) + "/nearfield/" + name,
+                              [=](auto& state) { run_graph<T>(state, kind, search); });
+      };
+      add("rebuild", graph_search::none);
+      add("rebuild_and_table", graph_search::table);
+      add("rebuild_and_packed_rows", graph_search::packed);
+      add("rebuild_and_rows_with_images", graph_search::counters);
     }
   }
 
@@ -353,6 +454,8 @@ int main(int argc, char** argv)
   }
   add_kinds<float>();
   add_kinds<double>();
+  add_arrays<float>();
+  add_arrays<double>();
   add_skins<float>();
   add_skins<double>();
   add_graphs<float>();

@@ -29,6 +29,8 @@ mkdir "$work"
 declare -A sanitized=(
   [memcheck starpu_near_field_gpu_test]='-starpu_shared_step*'
   [memcheck cuda_search_test]='-*large_lists*:*repeats_to_the_bit*'
+  [memcheck cuda_graph_gpu_test]='graphs_gpu/0.*:graphs_gpu/3.*'
+  [racecheck cuda_graph_gpu_test]='graphs_gpu/0.leave*:graphs_gpu/1.tell*:graphs_gpu/3.refuse*'
   [racecheck cuda_lists_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:cuda_list.*'
   [racecheck cuda_staging_gpu_test]='points_on_gpu/1.unite_with_a_few*:points_on_gpu/0.*strided*:lists_of_a_part.*2d'\
 ':pieces/0.*'

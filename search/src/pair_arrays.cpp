@@ -100,8 +100,21 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  std::uint64_t checked_size(to_arrays<T, Dim> const& what)
+  std::uint64_t check_arrays(to_arrays<T, Dim> const& what, std::size_t n_rows)
   {
+    if (what.which == pairs::half && what.order == pair_order::sorted)
+      throw error("to_arrays: a half list has no rows to sort; ask for pairs::full, or to_coo with "
+                  ".sorted");
+    if (std::size_t const n = what.offsets.size(); n > 0)
+    {
+      if (what.order == pair_order::cells)
+        throw error(
+            "to_arrays: .offsets are those of rows, which the order `cells` has not; ask for "
+            "pair_order::rows");
+      if (n != n_rows + 1 || !what.offsets[0])
+        throw error("to_arrays: .offsets is null or has " + std::to_string(n) + " values; give " +
+                    std::to_string(n_rows + 1) + ", one more than rows");
+    }
     std::uint64_t size = 0;
     std::string first;
     for_each_array(what,
@@ -127,10 +140,7 @@ namespace nearfield::detail
   {
     check_pairs(cells, what.which);
     bool const by_cells = what.order == pair_order::cells;
-    if (what.which == pairs::half && what.order == pair_order::sorted)
-      throw error("to_arrays: a half list has no rows to sort; ask for pairs::full, or to_coo with "
-                  ".sorted");
-    std::uint64_t const size = checked_size(what);
+    std::uint64_t const size = check_arrays(what, cells.target_order.size());
     executor& on = threads_or_here(threads);
     std::vector<slab> slabs{{0, cells.targets.size(), 0}};
     if (threads) slabs = slabs_for(*threads, cells, what.which);
@@ -151,6 +161,7 @@ namespace nearfield::detail
                     });
     if (!by_cells) std::copy(counts.begin(), counts.end(), places.begin() + 1);
     std::partial_sum(places.begin(), places.end(), places.begin());
+    if (what.offsets.size() > 0) std::copy(places.begin(), places.end(), what.offsets[0]);
 
     auto const content = what.displacements.size() + what.to_j.size() > 0
                              ? row_content::displacements
@@ -171,7 +182,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::uint64_t checked_size(to_arrays<T, Dim> const&);                                   \
+  template std::uint64_t check_arrays(to_arrays<T, Dim> const&, std::size_t);                      \
   template std::uint64_t write_arrays(executor*, isa, cell_view<T, Dim> const&,                    \
                                       to_arrays<T, Dim> const&);
   NEARFIELD_INSTANTIATE(float, 2)

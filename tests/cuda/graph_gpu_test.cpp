@@ -16,9 +16,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -292,6 +294,87 @@ namespace nearfield::test
     {
       SCOPED_TRACE(testing::Message() << "batch " << seed);
       check_rebuilds<typename TypeParam::real, TypeParam::dim>(seed, 2 + seed % 30);
+    }
+  }
+
+  // those of another list, without a graph
+  TYPED_TEST(graphs_gpu, rebuild_and_write_lists_with_images)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    for (std::uint64_t seed = 0; seed < number_of_cells(60) && !this->HasFailure(); ++seed)
+    {
+      SCOPED_TRACE(testing::Message() << "list " << seed);
+      moving_batch<T, dim> of(seed, seed % 2 == 0 ? 1 : 2 + seed % 9);
+      auto& cells = *of.cells;
+      cells.fix_capacity(enough);
+      pairs const which = of.of.one_set && seed % 3 == 0 ? pairs::half : pairs::full;
+      std::array const orders{pair_order::cells, pair_order::rows, pair_order::sorted};
+      pair_order const order = orders[seed % (which == pairs::half ? 2 : 3)];
+      std::size_t const room = seed % 5 == 0 ? 300 : 200'000;
+      device_array<index_type> i(room, of.stream), j(room, of.stream);
+      device_columns<T, dim> d(room, of.stream);
+      device_columns<std::int32_t, dim> images(room, of.stream);
+      device_array<std::uint64_t> number(1, of.stream);
+      to_arrays<T, dim> what{.which = which, .order = order};
+      what.i = soa<index_type, 1>({i.data()}, room);
+      what.j = soa<index_type, 1>({j.data()}, room);
+      what.images = images.view();
+      if (seed % 4 == 3) what.displacements = d.view();
+      graph step(of.stream,
+                 [&]
+                 {
+                   of.rebuild(cells);
+                   radius_search(of.where, cells, what, number.data());
+                 });
+      for (int k = 0; k < 5 && !this->HasFailure(); ++k)
+      {
+        SCOPED_TRACE(testing::Message() << "step " << k);
+        of.move(0.02);
+        step.run();
+        cells.check_capacity();
+        std::optional<cuda_cell_list<T, dim>> other;
+        of.emplace(other);
+        auto const all = radius_search(of.where, *other,
+                                       to_coo{which, order == pair_order::sorted, false, true,
+                                              image_columns::counters})
+                             .to_host();
+        ASSERT_EQ(on_host(number.data(), of.stream), all.size());
+        // sorted lists that do not fit end within a row
+        if (all.size() > room && order == pair_order::sorted) continue;
+        std::size_t const n = std::min(room, all.size());
+        std::vector<std::size_t> places(all.size());
+        std::iota(places.begin(), places.end(), std::size_t(0));
+        if (order == pair_order::rows)
+          std::ranges::stable_sort(places, {}, [&](std::size_t p) { return all.i[p]; });
+        std::vector<index_type> found_i(room), found_j(room);
+        i.copy_to(found_i);
+        j.copy_to(found_j);
+        points<T, dim> found_d;
+        std::array<std::vector<std::int32_t>, dim> found_images;
+        for (int a = 0; a < dim; ++a)
+        {
+          found_d.columns[a].resize(room);
+          found_images[a].resize(room);
+          detail::device_copy(found_d.columns[a].data(), d.view()[a], room * sizeof(T), of.stream);
+          detail::device_copy(found_images[a].data(), images.view()[a], room * sizeof(std::int32_t),
+                              of.stream);
+        }
+        for (std::size_t p = 0; p < n; ++p)
+        {
+          std::size_t const from = places[p];
+          ASSERT_EQ(found_i[p], all.i[from]) << "pair " << p;
+          ASSERT_EQ(found_j[p], all.j[from]) << "pair " << p;
+          for (int a = 0; a < dim; ++a)
+          {
+            ASSERT_EQ(found_images[a][p], all.images[a][from]) << "pair " << p;
+            if (seed % 4 == 3)
+            {
+              ASSERT_EQ(found_d.columns[a][p], all.displacements[a][from]) << "pair " << p;
+            }
+          }
+        }
+      }
     }
   }
 

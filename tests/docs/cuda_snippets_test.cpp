@@ -27,7 +27,10 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace nf = nearfield;
@@ -252,6 +255,13 @@ namespace
     nf::device_coo const pairs = nf::radius_search(nf::cuda, cells, nf::to_coo{});
     nf::coo const here = pairs.to_host();
     // [cuda_search]
+    // [cuda_arrays]
+    std::size_t const room = 10'000;
+    nf::device_array<std::int64_t> edges(2 * room);                       // (2, room); or memory of your own
+    nf::device_array<std::uint64_t> n_found(1);
+    nf::radius_search(nf::cuda, cells, {
+        .i = nf::soa{std::span(edges.data(), room)}, .j = nf::soa{std::span(edges.data() + room, room)}}, n_found.data());
+    // [cuda_arrays]
     // clang-format on
 
     nf::cell_list const host_cells{nf::soa{x, y, z}, cutoff};
@@ -259,6 +269,17 @@ namespace
     EXPECT_GT(expected.size(), n);
     EXPECT_TRUE(std::ranges::equal(here.i, expected.i));
     EXPECT_TRUE(std::ranges::equal(here.j, expected.j));
+
+    std::uint64_t number = 0;
+    n_found.copy_to({&number, 1});
+    std::vector<std::int64_t> both(2 * room);
+    edges.copy_to(both);
+    auto const full = nf::radius_search(nf::simd, host_cells, nf::to_coo{.which = nf::pairs::full});
+    ASSERT_EQ(number, full.size());
+    ASSERT_LE(number, room);
+    EXPECT_TRUE(std::equal(full.i.begin(), full.i.end(), both.begin()));
+    EXPECT_TRUE(
+        std::equal(full.j.begin(), full.j.end(), both.begin() + static_cast<std::ptrdiff_t>(room)));
   }
 
   /// own_kernel.cu

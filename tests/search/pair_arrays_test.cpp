@@ -154,6 +154,15 @@ namespace nearfield::test
     soa<double, 1> const null({nullptr}, 4);
     EXPECT_THAT([&] { radius_search(simd, cells, to_arrays<double, 2>{.i = soa{i}, .r = null}); },
                 complains_of(".r is null"));
+    std::vector<std::uint64_t> offsets(4);
+    EXPECT_THAT([&] { radius_search(simd, cells, to_arrays<double, 2>{.offsets = soa{offsets}}); },
+                complains_of(".offsets", "pair_order::rows"));
+    to_arrays<double, 2> rows{.order = pair_order::rows, .offsets = soa{offsets}};
+    EXPECT_EQ(radius_search(simd, cells, rows), 4u);
+    EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 1, 3, 4}));
+    offsets.pop_back();
+    rows.offsets = soa{offsets};
+    EXPECT_THAT([&] { radius_search(simd, cells, rows); }, complains_of("3 values", "give 4"));
     EXPECT_EQ(radius_search(simd, cells, to_arrays<double, 2>{}), 4u); // counted
     EXPECT_EQ(radius_search(simd, cells, to_arrays<double, 2>{.r = soa{r}}), 4u);
     EXPECT_EQ(r, (std::vector<double>{1, 1, 1, 1}));

@@ -212,6 +212,7 @@ namespace nearfield::detail
         uint32_t const in_row = scratch.row_place[i] + written + t;
         if (in_row >= width) continue;
         uint64_t const at = scratch.row_origin[i] + in_row;
+        if (at >= out.room) continue;
         __stcs(out.out_j + at, scratch.candidate_index[slot]);
         if (out.out_i) __stcs(out.out_i + at, scratch.index[i]);
         with_form(form,

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 /// \file
 /// The outputs of a search: each is a few steps around the search kernel.
@@ -48,15 +50,46 @@ namespace nearfield::detail
     }
   };
 
-  /// The columns that depend on the image of a pair; null: not asked for.
-  template <class T, int Dim>
-  struct geometry_columns
+  /// A column of indices of 32 or 64 bits.
+  struct index_places
   {
-    T* r2;
-    std::array<T*, Dim> displacements;
-    std::array<std::int32_t*, Dim> images;
-    std::uint32_t* packed;
+    void* first;
+    std::ptrdiff_t stride;
+    bool is_wide;
+
+    __device__ void put(std::uint64_t p, std::uint32_t index) const
+    {
+      auto const at = static_cast<std::ptrdiff_t>(p) * stride;
+      if (is_wide)
+        __stcs(static_cast<std::uint64_t*>(first) + at, std::uint64_t(index));
+      else
+        __stcs(static_cast<std::uint32_t*>(first) + at, index);
+    }
+  };
+
+  /// The columns that are made of pairs once these are written; null: not asked for.
+  template <class T, int Dim>
+  struct made_columns
+  {
+    index_places i, j;
+    strided_column<T> r2, r;
+    std::array<strided_column<T>, Dim> displacements, to_j;
+    std::array<strided_column<std::int32_t>, Dim> images;
+    strided_column<std::uint32_t> packed;
     std::uint32_t* too_large; ///< becomes 1 if an image cannot be packed
+
+    [[nodiscard]] __host__ __device__ bool have_geometry() const
+    {
+      return r2.first || r.first || displacements[0].first || to_j[0].first;
+    }
+    [[nodiscard]] __host__ __device__ bool have_images() const
+    {
+      return images[0].first || packed.first;
+    }
+    [[nodiscard]] bool any() const
+    {
+      return i.first || j.first || have_geometry() || have_images();
+    }
   };
 
   /// What images are made of: counters by shift, and those of points by index; null where there are none.
@@ -87,39 +120,73 @@ namespace nearfield::detail
     }
   };
 
+  template <class V>
+  __device__ void put(strided_column<V> const& column, std::uint64_t p, V value)
+  {
+    if (column.first) __stcs(&column[p], value);
+  }
+  __device__ inline float rounded_root(float x)
+  {
+    return __fsqrt_rn(x);
+  }
+  __device__ inline double rounded_root(double x)
+  {
+    return __dsqrt_rn(x);
+  }
+
   /// Of a batch, system_of_target is the system of each target.
   template <class T, int Dim, bool Batch>
-  __global__ void geometry_kernel(__grid_constant__ pair_definition<T, Dim> const pair,
-                                  __grid_constant__ image_parts<Dim> const images,
-                                  std::uint32_t const* system_of_target, pair_columns const of,
-                                  std::uint64_t n,
-                                  __grid_constant__ geometry_columns<T, Dim> const to)
+  __global__ void make_columns(__grid_constant__ pair_definition<T, Dim> const pair,
+                               __grid_constant__ image_parts<Dim> const images,
+                               std::uint32_t const* system_of_target, pair_columns const of,
+                               written_pairs const written,
+                               __grid_constant__ made_columns<T, Dim> const to)
   {
-    bool const reads_i = Batch || to.r2 || to.displacements[0] || images.of_targets.any(),
-               reads_j = to.r2 || to.displacements[0] || images.of_sources.any();
-    std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
+    bool const geometry = to.have_geometry(), from_words = of.images.packed,
+               from_points = to.have_images() && !from_words,
+               reads_system = Batch && (geometry || from_points),
+               reads_i = to.i.first || geometry || reads_system ||
+                         (from_points && images.of_targets.any()),
+               reads_j = to.j.first || geometry || (from_points && images.of_sources.any());
+    std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads), n = written.n();
     for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
          p += stride)
     {
       std::uint32_t const i = reads_i ? of.i[p] : 0, j = reads_j ? of.j[p] : 0,
                           shift = of.images.shift ? of.images.shift[p] : 0;
-      std::uint32_t const s = Batch ? system_of_target[i] : 0;
-      pair_system<T, Dim> const system = pair.template system<Batch>(s);
-      if (to.r2) __stcs(to.r2 + p, pair.distance_squared(system, i, j, shift));
-      if (to.displacements[0])
+      std::uint32_t const s = reads_system ? system_of_target[i] : 0;
+      if (to.i.first) to.i.put(p, i);
+      if (to.j.first) to.j.put(p, j);
+      if (geometry)
+      {
+        pair_system<T, Dim> const system = pair.template system<Batch>(s);
+        T const r2 = pair.distance_squared(system, i, j, shift);
+        put(to.r2, p, r2);
+        if (to.r.first) put(to.r, p, rounded_root(r2));
 #pragma unroll
-        for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
-          __stcs(to.displacements[a] + p, pair.difference(system, a, i, j, shift) + T(0));
-      if (!to.images[0] && !to.packed) continue;
-      image_counters<Dim> const image =
-          images.image(i, j, shift, Batch ? pair.systems[s].first_image : 0);
-      if (to.images[0])
+        for (int a = 0; a < Dim; ++a)
+        {
+          T const d = pair.difference(system, a, i, j, shift) + T(0); // -0 becomes 0
+          put(to.displacements[a], p, d);
+          put(to.to_j[a], p, T(0) - d);
+        }
+      }
+      if (!to.have_images()) continue;
+      image_counters<Dim> image;
+      if (from_words)
+      {
+        std::uint32_t const word = __ldcs(of.images.packed + p);
 #pragma unroll
-        for (int a = 0; a < Dim; ++a) __stcs(to.images[a] + p, image[a]);
-      if (to.packed)
+        for (int a = 0; a < Dim; ++a) image[a] = counter_of_word(word, a);
+      }
+      else
+        image = images.image(i, j, shift, Batch ? pair.systems[s].first_image : 0);
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) put(to.images[a], p, image[a]);
+      if (to.packed.first)
       {
         if (!fits_word(image)) *to.too_large = 1;
-        __stcs(to.packed + p, packed_word(image));
+        put(to.packed, p, packed_word(image));
       }
     }
   }
@@ -133,31 +200,6 @@ namespace nearfield::detail
     if (p < n) words[p] = counters.packed[order[p]] - packed_word(image_counters<Dim>());
   }
 
-  template <class T, int Dim>
-  void make_image_columns(image_columns images, std::uint64_t n, cuda_stream stream,
-                          device_pair_geometry<T, Dim>& to)
-  {
-    if (images == image_columns::packed)
-      to.packed_images = device_array<std::uint32_t>(n, stream, "radius_search: images");
-    if (images == image_columns::counters)
-      for (auto& column : to.images)
-        column = device_array<std::int32_t>(n, stream, "radius_search: images");
-  }
-
-  /// From packed images in the first column to counters in all.
-  template <int Dim>
-  __global__ void unpack_images(std::array<std::int32_t*, Dim> const columns, std::uint64_t n)
-  {
-    std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
-    for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
-         p += stride)
-    {
-      auto const word = static_cast<std::uint32_t>(__ldcs(columns[0] + p));
-#pragma unroll
-      for (int a = 0; a < Dim; ++a) __stcs(columns[a] + p, counter_of_word(word, a));
-    }
-  }
-
   /// Whether the images of all pairs fit into 10 bits an axis, and their opposites.
   template <class T, int Dim>
   bool images_fit(cells_on_gpu<T, Dim> const& cells)
@@ -166,103 +208,25 @@ namespace nearfield::detail
            cells.target_images().are_near && cells.source_images().are_near;
   }
 
-  /// What the writers of a list make of the images of its pairs, and the memory for it.
+  /// Makes columns of pairs. Throws nearfield::error for images that cannot be packed.
   template <class T, int Dim>
-  class written_images
-  {
-  public:
-    template <class Options>
-    written_images(cells_on_gpu<T, Dim> const& cells, Options const& what)
-        : images_(what.images), needed_(cells.images().moves() &&
-                                        (what.distances || what.displacements || has_images(what))),
-          whole_(needed_ && has_images(what) && !what.distances && !what.displacements &&
-                 !what.sorted && images_fit(cells))
-    {}
-
-    /// Whether writers need the shifts of pairs.
-    [[nodiscard]] bool needed() const { return needed_; }
-    /// Whether S is among what they write: then add_geometry() has nothing to do.
-    [[nodiscard]] bool whole() const { return whole_; }
-
-    /// Makes the columns of a list of n pairs.
-    image_output make(cells_on_gpu<T, Dim> const& cells, std::uint64_t n,
-                      device_pair_geometry<T, Dim>& result)
-    {
-      image_output out;
-      cuda_stream const stream = cells.stream();
-      if (needed_ && !whole_)
-      {
-        shifts = device_array<unsigned short>(n, stream, "radius_search: images");
-        out.shift = shifts.data();
-      }
-      if (!whole_) return out;
-      make_image_columns(images_, n, stream, result);
-      // rows go to many places: one column there, and a pass over all three in order, is faster than three
-      out.packed = images_ == image_columns::packed
-                       ? result.packed_images.data()
-                       : reinterpret_cast<std::uint32_t*>(result.images[0].data());
-      out.of_shifts = cells.images().packed();
-      out.item_system = cells.targets().item_system.data();
-      out.systems = cells.systems_on_device().systems.data();
-      out.of_targets = words(of_targets_, cells.target_images(), cells.targets(), stream);
-      out.of_sources = cells.one_set()
-                           ? out.of_targets
-                           : words(of_sources_, cells.source_images(), cells.sources(), stream);
-      return out;
-    }
-
-    /// Completes the columns when the pairs are written.
-    void finish(device_pair_geometry<T, Dim>& result, cuda_stream stream) const
-    {
-      if (!whole_ || images_ != image_columns::counters) return;
-      std::array<std::int32_t*, Dim> columns;
-      for (int a = 0; a < Dim; ++a) columns[a] = result.images[a].data();
-      std::uint64_t const n = result.images[0].size();
-      unsigned const blocks =
-          static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
-      unpack_images<Dim><<<blocks, block_threads, 0, stream>>>(columns, n);
-      check_cuda(cudaGetLastError(), "radius_search: unpack_images");
-    }
-
-    device_array<unsigned short> shifts;
-
-  private:
-    static std::uint32_t const* words(device_array<std::uint32_t>& to,
-                                      counters_of_points<Dim> const& counters,
-                                      sorted_points const& points, cuda_stream stream)
-    {
-      if (!counters.any()) return nullptr;
-      to = device_array<std::uint32_t>(points.n, stream, "radius_search: images");
-      words_of_points<Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream>>>(
-          counters, points.order.data(), points.n, to.data());
-      check_cuda(cudaGetLastError(), "radius_search: words_of_points");
-      return to.data();
-    }
-
-    image_columns images_;
-    bool needed_, whole_;
-    device_array<std::uint32_t> of_targets_, of_sources_;
-  };
-
-  /// Computes columns of n > 0 pairs. Throws nearfield::error for images that cannot be packed.
-  template <class T, int Dim>
-  void put_geometry(cells_on_gpu<T, Dim>& cells, geometry_columns<T, Dim> columns,
-                    pair_columns const& of, std::uint64_t n)
+  void put_columns(cells_on_gpu<T, Dim> const& cells, made_columns<T, Dim> to,
+                   pair_columns const& of, written_pairs const& written)
   {
     cuda_stream const stream = cells.stream();
-    image_parts<Dim> const images{cells.images().counters(), cells.target_images(),
-                                  cells.source_images()};
-    bool const may_be_large = columns.packed && !images_fit(cells);
+    bool const may_be_large = to.packed.first && !images_fit(cells);
     device_array<std::uint32_t> too_large(may_be_large ? 1 : 0, stream, "radius_search: images");
     if (may_be_large) device_clear(too_large.data(), sizeof(std::uint32_t), stream);
-    columns.too_large = too_large.data();
-    unsigned const blocks =
-        static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
+    to.too_large = too_large.data();
+    auto const blocks =
+        static_cast<unsigned>(std::min<std::uint64_t>(written.room / block_threads + 1, 1 << 16));
     auto const kernel =
-        cells.is_batch() ? &geometry_kernel<T, Dim, true> : &geometry_kernel<T, Dim, false>;
-    kernel<<<blocks, block_threads, 0, stream>>>(definition_of(cells), images,
-                                                 cells.system_of_target(), of, n, columns);
-    check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
+        cells.is_batch() ? &make_columns<T, Dim, true> : &make_columns<T, Dim, false>;
+    kernel<<<blocks, block_threads, 0, stream>>>(
+        definition_of(cells),
+        {cells.images().counters(), cells.target_images(), cells.source_images()},
+        cells.system_of_target(), of, written, to);
+    check_cuda(cudaGetLastError(), "radius_search: make_columns");
     std::uint32_t is_too_large = 0;
     if (may_be_large) device_copy(&is_too_large, too_large.data(), sizeof is_too_large, stream);
     if (is_too_large != 0)
@@ -270,37 +234,290 @@ namespace nearfield::detail
                   "hold -512 to 511; ask for image_columns::counters");
   }
 
-  /// Computes the columns that the options ask for. Throws nearfield::error for images that cannot be packed.
-  template <class T, int Dim, class Options>
-  void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, pair_columns const& of,
-                    std::uint64_t n, device_pair_geometry<T, Dim>& to)
+  /// What a list has.
+  struct list_content
   {
-    if (n == 0 || (!what.distances && !what.displacements && !has_images(what))) return;
-    cuda_stream const stream = cells.stream();
-    geometry_columns<T, Dim> columns{};
-    auto const make = [&](bool wanted, auto& array, auto*& column, char const* name)
+    pairs which;
+    bool by_rows; ///< by the index of i; otherwise by its position
+    bool sorted;
+    bool geometry; ///< distances or displacements
+    image_columns images;
+    bool waits = true; ///< the host learns the number of pairs
+  };
+
+  /// The pairs of a list, counted, and kept as masks until they are written, once.
+  template <class T, int Dim>
+  class counted_pairs
+  {
+  public:
+    /// `offsets` becomes where rows begin; null: in memory of its own.
+    counted_pairs(cells_on_gpu<T, Dim>& cells, list_content const& of,
+                  device_filter<T> const* filter, std::uint64_t* offsets = nullptr)
+        : cells_(cells), of_(of), stream_(cells.stream()), run_(cells, of.which, true, filter),
+          has_images_(of.images != image_columns::none),
+          has_shifts_(cells.images().moves() && (of.geometry || has_images_)),
+          has_words_(has_shifts_ && has_images_ && !of.geometry && !of.sorted &&
+                     images_fit(cells) &&
+                     (of.images == image_columns::packed || cells.is_batch() ||
+                      cells.target_images().any() || cells.source_images().any())),
+          rows_(cells.targets().n, stream_, "radius_search: rows"),
+          masks_(std::in_place, run_.out(), of.which, cells.targets().n, run_.n_items(), stream_)
     {
-      if (!wanted) return;
-      array = std::remove_reference_t<decltype(array)>(n, stream, name);
-      column = array.data();
-    };
-    make(what.distances, to.r2, columns.r2, "radius_search: r2");
-    make_image_columns(what.images, n, stream, to);
-    for (int a = 0; a < Dim; ++a)
-    {
-      make(what.displacements, to.displacements[a], columns.displacements[a],
-           "radius_search: displacements");
-      columns.images[a] = to.images[a].data();
+      std::uint32_t const n_items = run_.n_items();
+      std::size_t const n = of.by_rows ? cells.targets().n : n_items;
+      if (!offsets)
+      {
+        own_offsets_ = device_array<std::uint64_t>(n + 1, stream_, "radius_search: offsets");
+        offsets = own_offsets_.data();
+      }
+      offsets_ = offsets;
+      n_pairs_ = offsets + n;
+      search_output& out = run_.out();
+      out.keeps_shifts = has_shifts_;
+      if (!of.waits) run_.expect_no_answer();
+      device_array<std::uint64_t> item_pairs;
+      if (of.by_rows)
+        out.row_of_index = rows_.data();
+      else
+      {
+        item_pairs = device_array<std::uint64_t>(n_items, stream_, "radius_search: items");
+        many_ = device_array<std::uint32_t>(n_items, stream_, "radius_search: items");
+        out.row_of_position = rows_.data();
+        out.item_pairs = item_pairs.data();
+        out.items_of_many_batches = many_.data();
+      }
+      run_.template launch<search_stage::masks>();
+      if (of.by_rows)
+        scan_counts(rows_.data(), offsets, n, stream_);
+      else
+        scan_counts(item_pairs.data(), offsets, n, stream_);
+      out.row_of_index = nullptr;
+      out.item_pairs = nullptr;
+      if (of.by_rows) rows_ = {};
     }
-    columns.packed = to.packed_images.data();
-    put_geometry(cells, columns, of, n);
+
+    /// Waits for the counts.
+    search_counters const& answer()
+    {
+      found_ = run_.answer();
+      end_stage("scan and wait", stream_);
+      return *found_;
+    }
+    /// In device memory.
+    [[nodiscard]] std::uint64_t const* n_pairs() const { return n_pairs_; }
+
+    /// Writes the pairs to columns of `size` places, as far as there is room. Throws nearfield::error for images that cannot
+    /// be packed.
+    void write(to_arrays<T, Dim> const& to, std::uint64_t size)
+    {
+      std::uint64_t const found = found_ ? found_->pairs : size;
+      // a row that does not fit is sorted whole, if its end is known
+      std::uint64_t const room = of_.sorted ? found : std::min(found, size);
+      if (room == 0 || size == 0) return;
+      // the column itself, if writers of words can use it
+      auto const dense = [&](auto const& column)
+      {
+        bool const is_dense = room <= size && column.stride == 1 &&
+                              reinterpret_cast<std::uintptr_t>(column.first) % 16 == 0;
+        return is_dense ? reinterpret_cast<std::uint32_t*>(column.first) : nullptr;
+      };
+      auto const given = [](auto const& view, int a = 0)
+      {
+        return view.size() > 0 ? view[a] : decltype(view[a]){nullptr, 1};
+      };
+      made_columns<T, Dim> made{};
+      device_array<std::uint32_t> own_i, own_j, own_words;
+      auto const or_own = [&](std::uint32_t* column, device_array<std::uint32_t>& own)
+      {
+        if (column) return column;
+        own = device_array<std::uint32_t>(room, stream_, "radius_search: columns");
+        return own.data();
+      };
+      auto const indices = [&](index_column const& column, index_places& places, bool needed,
+                               device_array<std::uint32_t>& own)
+      {
+        std::uint32_t* at = nullptr;
+        column.with_values(
+            [&]<class I>(strided_column<I> const& values)
+            {
+              if constexpr (sizeof(I) == sizeof *at) at = dense(values);
+              if (!at) places = {values.first, values.stride, sizeof(I) == sizeof(std::uint64_t)};
+            });
+        return needed || places.first ? or_own(at, own) : at;
+      };
+      bool const of_points =
+          has_images_ && !has_words_ && (cells_.target_images().any() || cells_.is_batch());
+      pair_columns columns{indices(to.i, made.i, of_.sorted || of_.geometry || of_points, own_i),
+                           indices(to.j, made.j, true, own_j),
+                           {},
+                           room};
+      std::uint32_t* words = nullptr;
+      if (has_words_)
+      {
+        words = dense(given(to.packed_images));
+        if (!words) words = or_own(dense(given(to.images)), own_words);
+      }
+      columns.images = images_to(words, room);
+
+      written_pairs const written{n_pairs_, room};
+      expand(columns);
+      if (of_.by_rows && columns.i)
+        rows_of_entries(offsets_, cells_.targets().n, columns.i, room, stream_);
+      masks_.reset();
+      if (of_.sorted) sort(columns, written);
+
+      made.r2 = given(to.r2);
+      made.r = given(to.r);
+      for (int a = 0; a < Dim; ++a)
+      {
+        made.displacements[a] = given(to.displacements, a);
+        made.to_j[a] = given(to.to_j, a);
+        made.images[a] = given(to.images, a);
+      }
+      made.packed = given(to.packed_images);
+      if (words && made.packed.first == words) made.packed.first = nullptr;
+      if (made.any()) put_columns(cells_, made, columns, {n_pairs_, std::min(room, size)});
+    }
+
+  private:
+    /// Where writers put images: to words that are packed, or to the numbers of shifts.
+    image_output images_to(std::uint32_t* words, std::uint64_t room)
+    {
+      image_output out;
+      if (words)
+      {
+        out.packed = words;
+        out.of_shifts = cells_.images().packed();
+        out.item_system = cells_.targets().item_system.data();
+        out.systems = cells_.systems_on_device().systems.data();
+        out.of_targets = words_of(of_targets_, cells_.target_images(), cells_.targets());
+        out.of_sources = cells_.one_set()
+                             ? out.of_targets
+                             : words_of(of_sources_, cells_.source_images(), cells_.sources());
+      }
+      else if (has_shifts_)
+      {
+        shifts_ = device_array<unsigned short>(room, stream_, "radius_search: images");
+        out.shift = shifts_.data();
+      }
+      return out;
+    }
+    std::uint32_t const* words_of(device_array<std::uint32_t>& to,
+                                  counters_of_points<Dim> const& counters,
+                                  sorted_points const& points) const
+    {
+      if (!counters.any()) return nullptr;
+      to = device_array<std::uint32_t>(points.n, stream_, "radius_search: images");
+      words_of_points<Dim><<<blocks_for(points.n, block_threads), block_threads, 0, stream_>>>(
+          counters, points.order.data(), points.n, to.data());
+      check_cuda(cudaGetLastError(), "radius_search: words_of_points");
+      return to.data();
+    }
+
+    void expand(pair_columns columns)
+    {
+      auto const* const target_order = cells_.targets().order.data();
+      auto const* const source_order = cells_.sources().order.data();
+      auto const* const heads = masks_->heads.data();
+      auto const* const words = masks_->masks.data();
+      std::uint32_t const n_items = run_.n_items();
+      search_output& out = run_.out();
+      row_masks rows{heads, words, nullptr, n_items, nullptr, nullptr, nullptr, offsets_};
+      if (of_.by_rows)
+        columns.i = nullptr; // in order, afterwards
+      else
+      {
+        expand_masks(heads, n_items, words, offsets_, target_order, source_order, columns, stream_);
+        end_stage("expand", stream_);
+        rows = {heads,    words,        many_.data(), n_items, &out.counters->items_of_many_batches,
+                offsets_, rows_.data(), nullptr};
+        if (found_)
+        {
+          rows.n_items = found_->items_of_many_batches;
+          rows.found_items = nullptr;
+        }
+      }
+      expand_rows(rows, target_order, source_order, columns, stream_);
+      end_stage("expand rows", stream_);
+      if (found_ && found_->items_without_masks == 0) return;
+      out.only_items = masks_->unmasked.data();
+      out.n_only_items = found_ ? found_->items_without_masks : n_items;
+      out.found_only_items = found_ ? nullptr : &out.counters->items_without_masks;
+      (of_.by_rows ? out.row_offsets : out.item_offsets) = offsets_;
+      out.out_i = columns.i;
+      out.out_j = columns.j;
+      out.images = columns.images;
+      out.room = columns.room;
+      run_.template launch<search_stage::fill>();
+    }
+
+    void sort(pair_columns& columns, written_pairs const& written)
+    {
+      device_array<std::uint64_t> keys(written.room, stream_, "radius_search: sort");
+      shift_numbers const numbers{cells_.images().size(), cells_.systems_on_device().systems.data(),
+                                  cells_.system_of_target()};
+      keys_of_pairs(columns, keys.data(), written, of_.which == pairs::half && !of_.by_rows,
+                    numbers, stream_);
+      sort_keys(keys, shifts_);
+      columns.images.shift = shifts_.data();
+      pairs_of_keys(keys.data(), of_.by_rows ? nullptr : columns.i, columns.j, written, stream_);
+    }
+
+    cells_on_gpu<T, Dim>& cells_;
+    list_content of_;
+    cuda_stream stream_;
+    device_search_run<T, Dim> run_;
+    bool has_images_; ///< S is asked for
+    bool has_shifts_; ///< pairs are in images
+    /// writers write packed S; otherwise numbers of images, which are shorter, but may take i and j to tell S
+    bool has_words_;
+    device_array<std::uint32_t> rows_, many_;
+    std::optional<mask_arrays> masks_;
+    device_array<std::uint64_t> own_offsets_;
+    std::uint64_t *offsets_, *n_pairs_; ///< of rows, or of items
+    std::optional<search_counters> found_;
+    device_array<unsigned short> shifts_;
+    device_array<std::uint32_t> of_targets_, of_sources_;
+  };
+
+  template <class V>
+  soa<V, 1> column_of(device_array<V>& values)
+  {
+    return {{values.data()}, values.size()};
   }
 
-  template <class T, int Dim>
-  shift_numbers numbers_of_shifts(cells_on_gpu<T, Dim> const& cells)
+  /// Makes the columns of a list of n pairs that the options ask for.
+  template <class T, int Dim, class Options>
+  to_arrays<T, Dim> make_geometry(Options const& what, std::uint64_t n, cuda_stream stream,
+                                  device_pair_geometry<T, Dim>& result)
   {
-    return {cells.images().size(), cells.systems_on_device().systems.data(),
-            cells.system_of_target()};
+    to_arrays<T, Dim> to;
+    auto const columns =
+        [&]<class V, std::size_t N>(std::array<device_array<V>, N>& arrays, char const* name)
+    {
+      std::array<V*, N> first;
+      for (std::size_t a = 0; a < N; ++a)
+      {
+        arrays[a] = device_array<V>(n, stream, name);
+        first[a] = arrays[a].data();
+      }
+      return soa<V, int(N)>(first, n);
+    };
+    if (what.distances)
+    {
+      result.r2 = device_array<T>(n, stream, "radius_search: r2");
+      to.r2 = column_of(result.r2);
+    }
+    if (what.displacements)
+      to.displacements = columns(result.displacements, "radius_search: displacements");
+    if (what.images == image_columns::counters)
+      to.images = columns(result.images, "radius_search: images");
+    if (what.images == image_columns::packed)
+    {
+      result.packed_images = device_array<std::uint32_t>(n, stream, "radius_search: images");
+      to.packed_images = column_of(result.packed_images);
+    }
+    return to;
   }
 
   template <class T, int Dim>
@@ -321,72 +538,27 @@ namespace nearfield::detail
     return result;
   }
 
+  template <class Options>
+  list_content content_of(Options const& what, bool by_rows)
+  {
+    return {what.which, by_rows, what.sorted, what.distances || what.displacements, what.images};
+  }
+
   template <class T, int Dim>
   device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what,
                             device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true, filter);
-    cuda_stream const stream = run.stream();
-    std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
-    search_output& out = run.out();
-    device_array<std::uint64_t> item_pairs(n_items, stream, "radius_search: items");
-    device_array<std::uint64_t> item_offsets(n_items + 1, stream, "radius_search: items");
-    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
-    out.item_pairs = item_pairs.data();
-    out.row_of_position = rows.data();
-    written_images<T, Dim> images(cells, what);
-    out.keeps_shifts = images.needed();
-
-    mask_arrays masks(out, what.which, n, n_items, stream);
-    device_array<std::uint32_t> many(n_items, stream, "radius_search: items");
-    out.items_of_many_batches = many.data();
-    run.template launch<search_stage::masks>();
-    scan_counts(item_pairs.data(), item_offsets.data(), n_items, stream);
-    search_counters const found = run.answer();
-    end_stage("scan and wait", stream);
-    std::uint64_t const n_pairs = found.pairs;
-    std::uint64_t const per_pair = 2 * sizeof(index_type) + geometry_bytes<T, Dim>(what);
-    check_bytes(n_pairs, n_pairs * per_pair, what.max_bytes);
-
+    counted_pairs<T, Dim> list(cells, content_of(what, false), filter);
+    std::uint64_t const n = list.answer().pairs;
+    check_bytes(n, n * (2 * sizeof(index_type) + geometry_bytes<T, Dim>(what)), what.max_bytes);
     device_coo<T, Dim> result;
-    if (n_pairs == 0) return result;
-    item_pairs = {};
-    result.i = device_array<index_type>(n_pairs, stream, "radius_search: i");
-    result.j = device_array<index_type>(n_pairs, stream, "radius_search: j");
-    pair_columns columns{result.i.data(), result.j.data(), images.make(cells, n_pairs, result)};
-    auto const* const target_order = cells.targets().order.data();
-    auto const* const source_order = cells.sources().order.data();
-    if (found.items_of_many_batches < n_items)
-      expand_masks(masks.heads.data(), n_items, masks.masks.data(), item_offsets.data(),
-                   target_order, source_order, columns, stream);
-    end_stage("expand", stream);
-    expand_rows({masks.heads.data(), masks.masks.data(), many.data(), found.items_of_many_batches,
-                 item_offsets.data(), rows.data(), nullptr},
-                target_order, source_order, columns, stream);
-    end_stage("expand rows", stream);
-    if (found.items_without_masks > 0)
-    {
-      out.only_items = masks.unmasked.data();
-      out.n_only_items = found.items_without_masks;
-      out.item_offsets = item_offsets.data();
-      out.out_i = columns.i;
-      out.out_j = columns.j;
-      out.images = columns.images;
-      run.template launch<search_stage::fill>();
-    }
-    if (what.sorted)
-    {
-      masks.heads = {};
-      masks.masks = {};
-      device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, what.which == pairs::half,
-                    numbers_of_shifts(cells), stream);
-      sort_keys(keys, images.shifts);
-      columns.images.shift = images.shifts.data();
-      pairs_of_keys(keys.data(), columns.i, columns.j, n_pairs, stream);
-    }
-    images.finish(result, stream);
-    if (!images.whole()) add_geometry(cells, what, columns, n_pairs, result);
+    if (n == 0) return result;
+    result.i = device_array<index_type>(n, cells.stream(), "radius_search: i");
+    result.j = device_array<index_type>(n, cells.stream(), "radius_search: j");
+    to_arrays<T, Dim> to = make_geometry<T, Dim>(what, n, cells.stream(), result);
+    to.i = column_of(result.i);
+    to.j = column_of(result.j);
+    list.write(to, n);
     return result;
   }
 
@@ -394,71 +566,64 @@ namespace nearfield::detail
   device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what,
                             device_filter<T> const* filter)
   {
-    device_search_run<T, Dim> run(cells, what.which, true, filter);
-    cuda_stream const stream = run.stream();
-    std::uint32_t const n = cells.targets().n;
-    search_output& out = run.out();
     device_csr<T, Dim> result;
-    result.offsets =
-        device_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
-    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
-    out.row_of_index = rows.data();
-    written_images<T, Dim> images(cells, what);
-    out.keeps_shifts = images.needed();
-    mask_arrays masks(out, what.which, n, run.n_items(), stream);
-    run.template launch<search_stage::masks>();
-    scan_counts(rows.data(), result.offsets.data(), n, stream);
-    search_counters const found = run.answer();
-    std::uint64_t const n_pairs = found.pairs;
-    end_stage("scan and wait", stream);
-    std::uint64_t const per_pair = sizeof(index_type) + geometry_bytes<T, Dim>(what);
-    check_bytes(n_pairs, result.offsets.size() * sizeof(std::uint64_t) + n_pairs * per_pair,
+    result.offsets = device_array<std::uint64_t>(cells.targets().n + std::size_t(1), cells.stream(),
+                                                 "radius_search: offsets");
+    counted_pairs<T, Dim> list(cells, content_of(what, true), filter, result.offsets.data());
+    search_counters const found = list.answer();
+    std::uint64_t const n = found.pairs;
+    check_bytes(n,
+                result.offsets.size() * sizeof(std::uint64_t) +
+                    n * (sizeof(index_type) + geometry_bytes<T, Dim>(what)),
                 what.max_bytes);
-    if (n_pairs == 0) return result;
-    rows = {};
+    if (n == 0) return result;
     if (found.items_without_masks == 0) cells.free_records();
-    result.columns = device_array<index_type>(n_pairs, stream, "radius_search: columns");
-    pair_columns columns{nullptr, result.columns.data(), images.make(cells, n_pairs, result)};
-    expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
-                 result.offsets.data()},
-                cells.targets().order.data(), cells.sources().order.data(), columns, stream);
-    end_stage("expand rows", stream);
-    if (found.items_without_masks > 0)
-    {
-      out.row_of_index = nullptr;
-      out.only_items = masks.unmasked.data();
-      out.n_only_items = found.items_without_masks;
-      out.row_offsets = result.offsets.data();
-      out.out_j = columns.j;
-      out.images = columns.images;
-      run.template launch<search_stage::fill>();
-    }
-    masks.heads = {};
-    masks.masks = {};
-    images.finish(result, stream);
-    if (!what.sorted && !what.distances && !what.displacements &&
-        (!has_images(what) || images.whole()))
-      return result;
-
-    // images alone need no i, if all points were inside the box
-    device_array<std::uint32_t> i;
-    if (what.sorted || what.distances || what.displacements || cells.target_images().any() ||
-        cells.is_batch())
-    {
-      i = device_array<std::uint32_t>(n_pairs, stream, "radius_search: rows");
-      columns.i = i.data();
-      rows_of_entries(result.offsets.data(), n, columns.i, stream);
-    }
-    if (what.sorted)
-    {
-      device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
-      keys_of_pairs(columns, keys.data(), n_pairs, false, numbers_of_shifts(cells), stream);
-      sort_keys(keys, images.shifts);
-      columns.images.shift = images.shifts.data();
-      pairs_of_keys(keys.data(), nullptr, columns.j, n_pairs, stream);
-    }
-    add_geometry(cells, what, columns, n_pairs, result);
+    result.columns = device_array<index_type>(n, cells.stream(), "radius_search: columns");
+    to_arrays<T, Dim> to = make_geometry<T, Dim>(what, n, cells.stream(), result);
+    to.j = column_of(result.columns);
+    list.write(to, n);
     return result;
+  }
+
+  /// Writes the number of pairs to n_pairs, in device memory, or, if that is null, waits for it and returns it.
+  template <class T, int Dim>
+  std::uint64_t write_arrays(cells_on_gpu<T, Dim>& cells, to_arrays<T, Dim> const& what,
+                             device_filter<T> const* filter, std::uint64_t* n_pairs)
+  {
+    std::uint64_t const size = check_arrays(what, cells.targets().n);
+    if (n_pairs && what.packed_images.size() > 0 && !images_fit(cells))
+      throw error(
+          "to_arrays: points are so many boxes away that .packed_images may not hold S; give "
+          ".images, or let the search return the number of pairs");
+    list_content const content{
+        what.which,
+        what.order != pair_order::cells,
+        what.order == pair_order::sorted,
+        what.r2.size() + what.r.size() + what.displacements.size() + what.to_j.size() > 0,
+        what.packed_images.size() > 0 ? image_columns::packed
+        : what.images.size() > 0      ? image_columns::counters
+                                      : image_columns::none,
+        n_pairs == nullptr};
+    counted_pairs<T, Dim> list(cells, content, filter,
+                               what.offsets.size() > 0 ? what.offsets[0] : nullptr);
+    std::uint64_t const n = n_pairs ? 0 : list.answer().pairs;
+    if (n_pairs) device_copy_async(n_pairs, list.n_pairs(), sizeof n, cells.stream());
+    list.write(what, size);
+    return n;
+  }
+  template <class T, int Dim>
+  std::uint64_t search(cells_on_gpu<T, Dim>& cells, to_arrays<T, Dim> const& what,
+                       device_filter<T> const* filter)
+  {
+    return write_arrays<T, Dim>(cells, what, filter, nullptr);
+  }
+  template <class T, int Dim>
+  void search(cells_on_gpu<T, Dim>& cells, counted_on_device<T, Dim> const& what,
+              device_filter<T> const* filter)
+  {
+    if (!what.n_pairs)
+      throw error("radius_search: n_pairs is null; give a number in device memory");
+    write_arrays<T, Dim>(cells, what.to, filter, what.n_pairs);
   }
 
   template <class T, int Dim>

@@ -4,6 +4,8 @@
 
 #include <nearfield/cuda/device.hpp>
 
+#include <algorithm>
+
 namespace nearfield::detail
 {
   namespace
@@ -78,6 +80,7 @@ namespace nearfield::detail
                                 uint32_t skip, uint32_t end, pair_columns const& out, uint64_t at,
                                 int lane)
     {
+      if (at + end > out.room) end = out.room > at ? static_cast<uint32_t>(out.room - at) : 0;
       struct
       {
         uint32_t i, j, image;
@@ -98,7 +101,8 @@ namespace nearfield::detail
 #pragma unroll
           for (int k = 0; k < 4; ++k) read(k, staged[k]);
           auto const& [a, b, c, d] = pairs;
-          __stcs(reinterpret_cast<uint4*>(out.i + at + t), make_uint4(a.i, b.i, c.i, d.i));
+          if (out.i)
+            __stcs(reinterpret_cast<uint4*>(out.i + at + t), make_uint4(a.i, b.i, c.i, d.i));
           __stcs(reinterpret_cast<uint4*>(out.j + at + t), make_uint4(a.j, b.j, c.j, d.j));
           out.images.put<Form>(at + t, make_uint4(a.image, b.image, c.image, d.image));
         }
@@ -108,7 +112,7 @@ namespace nearfield::detail
             if (t + k >= skip && t + k < end)
             {
               read(k, staged[k]);
-              __stcs(out.i + at + t + k, pairs[k].i);
+              if (out.i) __stcs(out.i + at + t + k, pairs[k].i);
               __stcs(out.j + at + t + k, pairs[k].j);
               out.images.put<Form>(at + t + k, pairs[k].image);
             }
@@ -203,7 +207,8 @@ namespace nearfield::detail
       rows_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
-      for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < in.n_items; k += stride)
+      uint32_t const n_items = in.found_items ? *in.found_items : in.n_items;
+      for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < n_items; k += stride)
       {
         uint32_t const item = in.items ? in.items[k] : k;
         mask_head head = in.heads[item];
@@ -252,6 +257,7 @@ namespace nearfield::detail
               uint32_t image = 0;
               if constexpr (images) image = candidate.image + scratch.points[i].image;
               uint64_t const at = scratch.row_at[i] + (written + t);
+              if (at >= out.room) continue;
               __stcs(out.j + at, candidate.index);
               if (out.i) __stcs(out.i + at, scratch.points[i].index);
               out.images.put<Form>(at, image);
@@ -273,13 +279,19 @@ namespace nearfield::detail
           std::min<std::uint64_t>((n + simple_threads - 1) / simple_threads, 1 << 16));
     }
 
-    __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
-                                bool smaller_first, unsigned short* shifts,
+    __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys,
+                                written_pairs const of, bool smaller_first, unsigned short* shifts,
                                 shift_numbers const numbers)
     {
-      for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
+      uint64_t const n = of.n();
+      for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < of.room;
            p += gridDim.x * uint64_t(simple_threads))
       {
+        if (p >= n)
+        {
+          keys[p] = ~uint64_t(0);
+          continue;
+        }
         uint32_t const a = i[p], b = j[p];
         bool const swap = smaller_first && b < a;
         keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
@@ -288,8 +300,10 @@ namespace nearfield::detail
       }
     }
 
-    __global__ void pairs_kernel(uint64_t const* keys, uint32_t* i, uint32_t* j, uint64_t n)
+    __global__ void pairs_kernel(uint64_t const* keys, uint32_t* i, uint32_t* j,
+                                 written_pairs const of)
     {
+      uint64_t const n = of.n();
       for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
            p += gridDim.x * uint64_t(simple_threads))
       {
@@ -299,13 +313,16 @@ namespace nearfield::detail
     }
 
     /// One warp per row.
-    __global__ void rows_kernel(uint64_t const* offsets, uint32_t n_rows, uint32_t* i)
+    __global__ void rows_kernel(uint64_t const* offsets, uint32_t n_rows, uint32_t* i,
+                                uint64_t room)
     {
       uint32_t const stride = gridDim.x * (simple_threads / 32);
       for (uint32_t row = blockIdx.x * (simple_threads / 32) + threadIdx.x / 32; row < n_rows;
            row += stride)
-        for (uint64_t p = offsets[row] + threadIdx.x % 32; p < offsets[row + 1]; p += 32)
-          i[p] = row;
+      {
+        uint64_t const end = offsets[row + 1] < room ? offsets[row + 1] : room;
+        for (uint64_t p = offsets[row] + threadIdx.x % 32; p < end; p += 32) i[p] = row;
+      }
     }
   }
 
@@ -313,6 +330,7 @@ namespace nearfield::detail
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
+    if (n_items == 0) return;
     unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
     with_form(out.images.form(),
               [&](auto form)
@@ -327,7 +345,8 @@ namespace nearfield::detail
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
     if (in.n_items == 0) return;
-    unsigned const blocks = (in.n_items + expand_warps - 1) / expand_warps;
+    unsigned blocks = (in.n_items + expand_warps - 1) / expand_warps;
+    if (in.found_items) blocks = std::min(blocks, 16 * multiprocessors());
     with_form(out.images.form(),
               [&](auto form)
               {
@@ -337,26 +356,27 @@ namespace nearfield::detail
     check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }
 
-  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
+  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, written_pairs const& of,
                      bool smaller_first, shift_numbers const& numbers, cuda_stream stream)
   {
-    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(
-        pairs.i, pairs.j, keys, n, smaller_first, pairs.images.shift, numbers);
+    keys_kernel<<<simple_blocks(of.room), simple_threads, 0, stream>>>(
+        pairs.i, pairs.j, keys, of, smaller_first, pairs.images.shift, numbers);
     check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
   }
 
-  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
-                     cuda_stream stream)
+  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j,
+                     written_pairs const& of, cuda_stream stream)
   {
-    pairs_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(keys, i, j, n);
+    pairs_kernel<<<simple_blocks(of.room), simple_threads, 0, stream>>>(keys, i, j, of);
     check_cuda(cudaGetLastError(), "radius_search: pairs_of_keys");
   }
 
   void rows_of_entries(std::uint64_t const* offsets, std::uint32_t n_rows, std::uint32_t* i,
-                       cuda_stream stream)
+                       std::uint64_t room, cuda_stream stream)
   {
+    if (n_rows == 0) return;
     rows_kernel<<<simple_blocks(std::uint64_t(n_rows) * 32), simple_threads, 0, stream>>>(
-        offsets, n_rows, i);
+        offsets, n_rows, i, room);
     check_cuda(cudaGetLastError(), "radius_search: rows_of_entries");
   }
 }

@@ -15,6 +15,16 @@ namespace nearfield::detail
   {
     std::uint32_t *i, *j;
     image_output images;
+    std::uint64_t room = ~std::uint64_t(0); ///< pairs from there on are left out
+  };
+
+  /// How many pairs of a list are written.
+  struct written_pairs
+  {
+    std::uint64_t const* found; ///< in device memory; null: room
+    std::uint64_t room;
+
+    __device__ std::uint64_t n() const { return found && *found < room ? *found : room; }
   };
 
   /// Expands the masks of a search to COO: the pairs of item k from item_offsets[k] on. Leaves out items
@@ -30,7 +40,9 @@ namespace nearfield::detail
     std::uint32_t const* masks;
     /// null: items [0, n_items)
     std::uint32_t const* items;
+    /// or the most that found_items, in device memory, may tell
     std::uint32_t n_items;
+    std::uint32_t const* found_items;
     std::uint64_t const* item_offsets;
     std::uint32_t const* row_of_position;
     std::uint64_t const* row_offsets;
@@ -54,13 +66,13 @@ namespace nearfield::detail
   };
 
   /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys. The number of the image of a pair
-  /// whose indices are swapped becomes the opposite one.
-  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, std::uint64_t n,
+  /// whose indices are swapped becomes the opposite one. Keys of places without a pair are the last.
+  void keys_of_pairs(pair_columns const& pairs, std::uint64_t* keys, written_pairs const& of,
                      bool smaller_first, shift_numbers const& numbers, cuda_stream stream);
-  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
-                     cuda_stream stream);
+  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j,
+                     written_pairs const& of, cuda_stream stream);
 
-  /// i[p] = r for every entry p of row r.
+  /// i[p] = r for every entry p < room of row r.
   void rows_of_entries(std::uint64_t const* offsets, std::uint32_t n_rows, std::uint32_t* i,
-                       cuda_stream stream);
+                       std::uint64_t room, cuda_stream stream);
 }

@@ -38,7 +38,11 @@ namespace nearfield::detail
                                             device_filter<T> const*);                              \
   template device_table device_search(device_cells<T, Dim>&, to_table const&,                      \
                                       device_filter<T> const*);                                    \
-  template void device_search(device_cells<T, Dim>&, to_rows const&, device_filter<T> const*);
+  template void device_search(device_cells<T, Dim>&, to_rows const&, device_filter<T> const*);     \
+  template std::uint64_t device_search(device_cells<T, Dim>&, to_arrays<T, Dim> const&,            \
+                                       device_filter<T> const*);                                   \
+  template void device_search(device_cells<T, Dim>&, counted_on_device<T, Dim> const&,             \
+                              device_filter<T> const*);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

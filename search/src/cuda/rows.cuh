@@ -250,19 +250,12 @@ namespace nearfield::detail
       auto const* const source_order = cells_.sources().order.data();
       auto const* const heads = from.masks->heads.data();
       auto const* const masks = from.masks->masks.data();
-      if (i && found.items_of_many_batches < from.n_items)
-        expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order,
-                     source_order, to, stream);
+      expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order, source_order,
+                   to, stream);
       end_stage("expand", stream);
-      row_masks in{
-          heads, masks,  from.many.data(), found.items_of_many_batches, from.item_offsets.data(),
-          rows,  nullptr};
-      if (!i)
-      {
-        in.items = nullptr;
-        in.n_items = from.n_items;
-      }
-      expand_rows(in, target_order, source_order, to, stream);
+      expand_rows({heads, masks, from.many.data(), found.items_of_many_batches, nullptr,
+                   from.item_offsets.data(), rows, nullptr},
+                  target_order, source_order, to, stream);
       end_stage("expand rows", stream);
     }
     if (!from.masks || found.items_without_masks > 0)
@@ -284,9 +277,17 @@ namespace nearfield::detail
     }
     kept.reset();
     if (has_geometry())
-      put_geometry<T, Dim>(cells_,
-                           {into.r2, into.displacements, into.images, into.packed_images, nullptr},
-                           to, found.pairs);
+    {
+      made_columns<T, Dim> made{};
+      made.r2 = {into.r2, 1};
+      made.packed = {into.packed_images, 1};
+      for (int a = 0; a < Dim; ++a)
+      {
+        made.displacements[a] = {into.displacements[a], 1};
+        made.images[a] = {into.images[a], 1};
+      }
+      put_columns(cells_, made, to, {nullptr, found.pairs});
+    }
     if (has_been_short_) trim_pool();
   }
 

@@ -36,7 +36,9 @@ namespace nearfield::detail
     // Items differ much in cost, so a warp that is done takes the next one.
     uint32_t* const taken =
         Stage == search_stage::fill ? &out.counters->items_filled : &out.counters->items_counted;
-    uint32_t const n_items = out.only_items ? out.n_only_items : in.items();
+    uint32_t const n_items = !out.only_items        ? in.items()
+                             : out.found_only_items ? *out.found_only_items
+                                                    : out.n_only_items;
     uint32_t next = 0;
     for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < n_items;
          k = __shfl_sync(all_lanes, next, 0))

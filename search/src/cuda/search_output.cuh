@@ -87,13 +87,16 @@ namespace nearfield::detail
     // index * width (table)
     /// null: all items
     uint32_t const* only_items = nullptr;
+    /// their number, or the most that found_only_items, in device memory, may tell
     uint32_t n_only_items = 0;
+    uint32_t const* found_only_items = nullptr;
     uint64_t const* item_offsets = nullptr;
     uint64_t const* row_offsets = nullptr;
     uint32_t width = 0;
     uint32_t* out_i = nullptr;
     uint32_t* out_j = nullptr;
     image_output images;
+    uint64_t room = ~uint64_t(0); ///< places from there on are left out
   };
 
   /// What a search knows of images: kernels of open boxes have nothing to do with them.

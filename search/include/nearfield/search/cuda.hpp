@@ -18,7 +18,7 @@
 
 /// \file
 /// Fixed-radius search on a GPU: radius_search with `cuda` as its first argument, over a cell list of points in
-/// device memory, for counts, COO and CSR lists, and tables. The pairs and their order are bit for bit those
+/// device memory, for counts, COO and CSR lists, tables, and columns that you give. The pairs and their order are bit for bit those
 /// of the CPU (<nearfield/search/pairs.hpp>).
 ///
 ///     nearfield::cuda_cell_list cells{nearfield::cuda, nearfield::soa{x, y, z}, cutoff};
@@ -127,6 +127,16 @@ namespace nearfield
     device_table device_result(to_table const& what);
     template <class T, int Dim>
     void device_result(to_rows const& what);
+    template <class T, int Dim>
+    std::uint64_t device_result(to_arrays<T, Dim> const& what);
+
+    /// to_arrays whose number of pairs goes to device memory.
+    template <class T, int Dim>
+    struct NEARFIELD_API counted_on_device
+    {
+      to_arrays<T, Dim> to;
+      std::uint64_t* n_pairs;
+    };
 
     /// filter_arrays in device memory.
     template <class T>
@@ -195,10 +205,11 @@ namespace nearfield
   };
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
-  /// device_counts, device_coo, device_csr or device_table; to_rows has none. Deterministic. Of several systems, the list has for each
-  /// what it has alone, system after system. Throws nearfield::error for a half list of two sets, a stream other than
-  /// that of the list, a result larger than max_bytes, a table of width 0, and too little memory on the device. The
-  /// cells are not const: a search may free memory that they can make again, or make the order inside cells.
+  /// device_counts, device_coo, device_csr or device_table. With to_arrays it writes columns in device memory and returns the
+  /// number of pairs, as on a CPU; to_rows has no result. Deterministic. Of several systems, the list has for each what it
+  /// has alone, system after system. Throws nearfield::error for a half list of two sets, a stream other than that of the
+  /// list, a result larger than max_bytes, a table of width 0, columns that a CPU refuses, and too little memory on the
+  /// device. The cells are not const: a search may free memory that they can make again, or make the order inside cells.
   template <class T, int Dim, class Sink>
   auto radius_search(cuda_backend where, cuda_cell_list<T, Dim>& cells, Sink const& what)
   {
@@ -217,6 +228,31 @@ namespace nearfield
     detail::check_same_stream(where.stream, cells.stream());
     using result = decltype(detail::device_result<T, Dim>(what));
     return detail::device_search<result>(cells.cells(), what, &some.on_device());
+  }
+
+  /// Writes pairs to columns in device memory, and their number to *n_pairs there, when the stream has done its work; waits
+  /// for nothing. Pairs for which there is no room are left out; the number counts them. Takes memory for as many pairs as
+  /// the columns have room for. Throws as the search that returns the number, and for `packed_images` if a point was given
+  /// more than 127 boxes away, or an image is 257.
+  ///
+  /// A sorted list that does not fit ends within a row, which then holds any of its pairs.
+  template <class T, int Dim>
+  void radius_search(cuda_backend where, cuda_cell_list<T, Dim>& cells,
+                     std::type_identity_t<to_arrays<T, Dim>> const& what, std::uint64_t* n_pairs)
+  {
+    detail::check_same_stream(where.stream, cells.stream());
+    detail::device_search<void>(cells.cells(), detail::counted_on_device<T, Dim>{what, n_pairs},
+                                static_cast<detail::device_filter<T> const*>(nullptr));
+  }
+  /// The same of the pairs that count.
+  template <class T, int Dim>
+  void radius_search(cuda_backend where, cuda_filtered<T, Dim> const& some,
+                     std::type_identity_t<to_arrays<T, Dim>> const& what, std::uint64_t* n_pairs)
+  {
+    auto& cells = some.cells(what.which);
+    detail::check_same_stream(where.stream, cells.stream());
+    detail::device_search<void>(cells.cells(), detail::counted_on_device<T, Dim>{what, n_pairs},
+                                &some.on_device());
   }
 
   namespace detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/search/pairs.hpp>
 #include <nearfield/search/rows.hpp>
 
 #include <array>
@@ -61,6 +62,11 @@ namespace nearfield::detail
                                  std::uint64_t max_bytes);
   /// Throws nearfield::error for a table of width 0, and for one that would exceed max_bytes.
   NEARFIELD_API void check_table_size(to_table const& what, std::uint64_t n);
+
+  /// The size of the columns that are given, 0 for none. Throws nearfield::error if they differ or are null, for offsets of
+  /// other than n_rows rows, and for a sorted half list.
+  template <class T, int Dim>
+  NEARFIELD_API std::uint64_t check_arrays(to_arrays<T, Dim> const& what, std::size_t n_rows);
 
   /// Leaves an empty result if `write` throws, rather than one with uninitialised values.
   template <class Result, class F>

@@ -127,13 +127,15 @@ namespace nearfield
     /// axis has 1.33 times as many cells, and in periodic boxes neither number changes.
     ///
     /// From now on rebuild(points), needs_rebuild(points) and update_unchecked(points) neither wait nor allocate. They may
-    /// take other columns; a graph reads those that it was captured with. What does not fit leaves the list without pairs,
+    /// take other columns; a graph reads those that it was captured with. Capture what has run once without: that loads the
+    /// kernels. Searches for `to_arrays` with a number in device memory can be captured too, if memory comes from nearfield's
+    /// pools or a cudaMemPool_t. What does not fit leaves the list without pairs,
     /// and found() tells, until a build that fits. Pairs, order and bits are those of other lists.
     ///
     ///     cells.fix_capacity(1.5);
     ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
     ///     cells.rebuild(points);
-    ///     nearfield::radius_search(nearfield::cuda.on(stream), cells, nearfield::to_rows{...});
+    ///     nearfield::radius_search(nearfield::cuda_backend{stream}, cells, nearfield::to_rows{...});
     ///
     /// Other numbers of points, and other boxes, are errors. A rebuild with a cutoff or with systems ends it; graphs that
     /// were captured before must not run then, nor after another call of this. The list takes 24 bytes per point and 12 per
