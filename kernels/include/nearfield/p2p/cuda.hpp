@@ -59,9 +59,9 @@ namespace nearfield
     cuda_list(cuda_backend where, boxes const& targets, interaction_list const& list,
               std::size_t n_sources, pair_form form = pair_form::one_sided);
 
-    /// Over a tree or a cell list in device memory, which must outlive it and not be rebuilt. The items are made on the device, in the
-    /// order of the stream, which is that of the steps too: the host waits for nothing but a new cell list. Throws nearfield::error for the
-    /// form mutual with two sets.
+    /// Over a tree or a cell list in device memory, which must outlive it and not be rebuilt. The items are made on the
+    /// device, in the order of the stream, which is that of the steps too: the host waits for nothing but a new cell list.
+    /// Throws nearfield::error for the form mutual with two sets.
     template <detail::has_device_leaves Leaves>
     cuda_list(cuda_backend where, Leaves const& leaves, pair_form form = pair_form::one_sided)
         : cuda_list(where, leaves.on_device(), form == pair_form::mutual)
