@@ -54,6 +54,10 @@ def gpu(rows):
     table(["step of 2.1e6 points", "ms", "pairs/s"],
           [[name.removeprefix("step/").removesuffix("/2097152").replace("/", ", "), f"{row['median_ms']:.2f}",
             f"{row['pairs/s'] / 1e12:.2f} T{percent(row)}"] for name, row in rows.items() if name.startswith("step/")])
+    table(["sums of 1e6 points", "leaves", "rebuild", "sums", "all, ms", "pairs/s"],
+          [[name.removeprefix("sums/").removesuffix("/1000000").replace("/", ", "), f"{row['leaves']:,.0f}",
+            f"{row['rebuild_ms']:.2f}", f"{row['sums_ms']:.2f}", f"{row['all_ms']:.2f}",
+            f"{row['pairs/s'] / 1e12:.2f} T{percent(row)}"] for name, row in rows.items() if name.startswith("sums/")])
 
 
 def main():

@@ -13,8 +13,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    char const* const what = "cuda_cell_list: leaves";
-
     /// Whether a leaf begins at this cell of a table or, without one, at this position.
     struct begins_leaf
     {
@@ -186,6 +184,7 @@ namespace nearfield::detail
   cell_leaves make_cell_leaves(sorted_points const& targets, device_cell_view const& cells,
                                std::uint32_t const* system_of_target, cuda_stream stream)
   {
+    char const* const what = "cuda_cell_list: leaves";
     cell_leaves made;
     made.report = device_array<cell_leaves_report>(1, stream, what);
     device_clear(made.report.data(), sizeof(cell_leaves_report), stream);

@@ -189,8 +189,8 @@ namespace nearfield
       bool has_many_shifts = false;
     };
 
-    /// Leaves and their interaction lists in device memory, as a cuda_tree or a cuda_cell_list holds them. All pointers and spans are to
-    /// device memory.
+    /// Leaves and their interaction lists in device memory, as a cuda_tree or a cuda_cell_list holds them. All pointers and
+    /// spans are to device memory.
     struct device_leaves
     {
       list_view full; ///< each leaf and all leaves that it meets

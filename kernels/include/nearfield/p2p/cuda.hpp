@@ -59,9 +59,9 @@ namespace nearfield
     cuda_list(cuda_backend where, boxes const& targets, interaction_list const& list,
               std::size_t n_sources, pair_form form = pair_form::one_sided);
 
-    /// Over a tree or a cell list in device memory, which must outlive it and not be rebuilt. The items are made on the device, in the
-    /// order of the stream, which is that of the steps too: the host waits for nothing but a new cell list. Throws nearfield::error for the
-    /// form mutual with two sets.
+    /// Over a tree or a cell list in device memory, which must outlive it and not be rebuilt. The items are made on the
+    /// device, in the order of the stream, which is that of the steps too: the host waits for nothing but a new cell list.
+    /// Throws nearfield::error for the form mutual with two sets.
     template <detail::has_device_leaves Leaves>
     cuda_list(cuda_backend where, Leaves const& leaves, pair_form form = pair_form::one_sided)
         : cuda_list(where, leaves.on_device(), form == pair_form::mutual)
@@ -259,11 +259,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
              detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
-  /// One set over a tree or a cuda_cell_list, for an interaction that is zero beyond its cutoff: as above, with columns in
+  /// One set over a tree or, for an interaction that is zero beyond the cutoff, a cuda_cell_list: as above, with columns in
   /// the order of the arrays that it was made from. Brings them into the order of the leaves and the outputs back, and makes
-  /// the items of the list, all on the device: the host waits for nothing, but once for a cell list that is new. With the
-  /// form automatic, leaves.size() decides. If positions stay, a cuda_list of the leaves and columns in their order, inside
-  /// the box, save that. Throws nearfield::error for leaves of two sets, and for columns of other sizes than theirs.
+  /// the items of the list, all on the device: the host waits for nothing, but once for a new cell list. With the form
+  /// automatic, leaves.size() decides. If positions stay, a cuda_list of the leaves and columns in their order, inside the
+  /// box, save that. Throws nearfield::error for leaves of two sets, and for columns of other sizes than theirs.
   template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Q, detail::columns_view Out>
     requires(Leaves::dim == K::dim)
