@@ -6,7 +6,7 @@
 #include "search/batch_case.hpp"
 #include "search/filter_case.hpp"
 
-#include <nearfield/search/pair_filter.hpp>
+#include <nearfield/search/pairs.hpp>
 
 #include <gmock/gmock.h>
 

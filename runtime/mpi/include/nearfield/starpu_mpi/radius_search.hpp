@@ -2,7 +2,6 @@
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/search/pair_filter.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
