@@ -1,6 +1,7 @@
 #include "arguments.hpp"
 
 #include "box.hpp"
+#include "pair_choice.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -124,6 +125,22 @@ namespace nearfield::app
     return repeats;
   }
 
+  std::vector<type_cutoff> read_type_cutoffs(std::string const& text)
+  {
+    std::vector<type_cutoff> cutoffs;
+    for (std::string const& word : read_words(text))
+    {
+      auto const colon = word.find(':'), equals = word.rfind('=');
+      if (colon == std::string::npos || equals == std::string::npos || equals < colon)
+        refuse_text(word, "A:B=R, the cutoff R of two types A and B");
+      cutoffs.push_back({{word.substr(0, colon), word.substr(colon + 1, equals - colon - 1)},
+                         read_finite(word.substr(equals + 1),
+                                     "a finite length, or 0 for types that form no pairs",
+                                     [](double x) { return x >= 0; })});
+    }
+    return cutoffs;
+  }
+
   std::vector<std::pair<std::string, double>> read_parameters(std::vector<std::string> const& texts)
   {
     std::vector<std::pair<std::string, double>> parameters;
@@ -181,5 +198,6 @@ namespace nearfield::app
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
                   ": more cells cost more than they save; leave it out for the default");
     check_box_options(options);
+    check_pair_options(options);
   }
 }

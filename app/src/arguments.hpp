@@ -32,6 +32,8 @@ namespace nearfield::app
   cell_choice read_cell(std::string const& text);
   /// 0 or 1 for each vector.
   std::vector<bool> read_pbc(std::string const& text);
+  /// Of A:B=R each, between commas.
+  std::vector<type_cutoff> read_type_cutoffs(std::string const& text);
   /// Of NAME=VALUE each.
   std::vector<std::pair<std::string, double>>
   read_parameters(std::vector<std::string> const& texts);

@@ -256,6 +256,15 @@ namespace nearfield::app
                  "last axis");
       search->add_flag("--shifts", options.shifts,
                        "also how often each vector of the box is added to j: i,j,sx,sy[,sz]");
+      search->add_option("--types", options.pairs.types,
+                         "file: INPUT has a column of types; or a file with a type for each point, "
+                         "line by line");
+      add(search, "--type-cutoffs", options.pairs.cutoffs, read_type_cutoffs,
+          "Na:Cl=3,Na:Na=0: the cutoffs of pairs of types, at most --radius, which is that of "
+          "others; 0: no pairs");
+      search->add_option("--exclude", options.pairs.exclude,
+                         "a file of pairs that do not count, such as bonds: two indices a line, "
+                         "from 0 on");
       add_number(search, "--max-memory", options.max_memory, 0,
                  "bytes; a list that takes more is refused; default: what is free");
       search->add_option("--output", options.output, "the list: .csv .npy");

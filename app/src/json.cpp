@@ -233,8 +233,8 @@ namespace nearfield::app
           {{"costs", number(found.cost_seconds)}, {"choice", number(found.choice_seconds)}}}});
   }
 
-  std::string json_of(search_options const& options, int dim, taken_files const& files,
-                      search_result const& result, double read_seconds)
+  std::string json_of(search_options const& options, point_set const& points,
+                      taken_files const& files, search_result const& result, double read_seconds)
   {
     json seconds;
     seconds["read"] = number(read_seconds);
@@ -249,7 +249,7 @@ namespace nearfield::app
                {"machine", machine(options.backend, options.backend == backend::cuda)},
                {"input", options.input.string()},
                {"points", result.points},
-               {"dim", dim},
+               {"dim", points.dim},
                {"precision", name_of(options.precision)},
                {"backend", name_of(options.backend)},
                {"workers", std::max(1, options.workers) * result.ranks},
@@ -267,6 +267,12 @@ namespace nearfield::app
       value["width"] = *result.table_width;
       value["overflow"] = result.overflow;
     }
+    if (!options.pairs.types.empty())
+    {
+      value["types"] = points.type_names;
+      value["type_cutoffs"] = array_of(options.pairs.matrix);
+    }
+    if (options.pairs.exclude) value["excluded"] = options.pairs.excluded.others.size();
     if (result.ranks > 1) value["ranks"] = result.ranks;
     value["files"] = json_of(files);
     value["seconds"] = seconds;

@@ -25,8 +25,8 @@ namespace nearfield::app
   std::string json_of(run_options const& options, point_set const& targets,
                       taken_files const& files, tuning const& found);
 
-  std::string json_of(search_options const& options, int dim, taken_files const& files,
-                      search_result const& result, double read_seconds);
+  std::string json_of(search_options const& options, point_set const& points,
+                      taken_files const& files, search_result const& result, double read_seconds);
 
   /// `tasks`: the name of the task runtime, from starpu_name().
   std::string json_of(demo_input const& input, tree<3> const& leaves,

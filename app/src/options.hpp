@@ -1,5 +1,7 @@
 #pragma once
 
+#include "io/src/point_lists.hpp"
+
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/core/where.hpp>
@@ -135,6 +137,35 @@ namespace nearfield::app
     app::precision written = precision::f64;
   };
 
+  /// The cutoff of pairs of points of two types, by their names.
+  struct type_cutoff
+  {
+    std::array<std::string, 2> types = {};
+    double cutoff = 0; ///< 0: such pairs never count
+  };
+
+  /// Which of the pairs within the radius count.
+  struct pair_choice
+  {
+    /// of points: `file`, those of INPUT, or the name of another file; empty: none
+    std::string types = {};
+    std::vector<type_cutoff> cutoffs = {};
+    /// a file of pairs that do not count
+    std::optional<std::filesystem::path> exclude = std::nullopt;
+
+    // what settle_pairs() finds
+    std::vector<double> matrix = {}; ///< the cutoffs of all types, row by row
+    nearfield::detail::io::pair_rows excluded = {};
+
+    [[nodiscard]] bool is_all() const { return types.empty() && !exclude; }
+    [[nodiscard]] bool has_types_of_input() const { return types == "file"; }
+    [[nodiscard]] std::optional<std::filesystem::path> file_of_types() const
+    {
+      if (types.empty() || has_types_of_input()) return std::nullopt;
+      return types;
+    }
+  };
+
   /// The command `nearfield search`.
   struct search_options : file_options
   {
@@ -143,6 +174,7 @@ namespace nearfield::app
     int workers = 0;
     /// pairs closer than this
     double radius = 0;
+    pair_choice pairs = {};
     list_kind list = list_kind::half;
     /// width of a table; none: the largest number of neighbours
     std::optional<std::uint32_t> width = std::nullopt;

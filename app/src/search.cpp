@@ -2,6 +2,7 @@
 #include "devices.hpp"
 #include "json.hpp"
 #include "output.hpp"
+#include "pair_choice.hpp"
 #include "run_host.hpp"
 #include "step.hpp"
 #include "taken.hpp"
@@ -26,8 +27,11 @@ namespace nearfield::app
       return name;
     }
 
-    void check_early(search_options const& options)
+    void check_early(search_options const& options, int ranks)
     {
+      if (ranks > 1 && !options.pairs.is_all())
+        throw error(std::string(options.pairs.exclude ? "--exclude" : "--types") + ": found " +
+                    std::to_string(ranks) + " ranks of MPI, expected one process");
       check_lengths(options);
       check_devices({.backend = options.backend, .workers = 0});
       if (options.workers > 0 && !has_tasks())
@@ -37,9 +41,13 @@ namespace nearfield::app
       if (options.output)
       {
         check_list_format(*options.output);
-        check_output("--output", *options.output, {options.input});
+        check_output("--output", *options.output,
+                     {options.input, options.pairs.file_of_types(), options.pairs.exclude});
       }
-      if (options.json) check_output("--json", *options.json, {options.input, options.output});
+      if (options.json)
+        check_output(
+            "--json", *options.json,
+            {options.input, options.pairs.file_of_types(), options.pairs.exclude, options.output});
       if (options.backend != backend::scalar) (void)selected_isa();
     }
 
@@ -77,16 +85,27 @@ namespace nearfield::app
     }
     auto early = options; // the first rank alone writes
     if (!all.is_first()) early.output = early.json = std::nullopt;
-    all.attempt([&] { check_early(early); });
+    all.attempt([&] { check_early(early, all.size()); });
 
     auto const start = std::chrono::steady_clock::now();
-    auto from = read_file(all, options.input, reading_of(options));
-    all.attempt([&] { settle_box(options, from, nullptr); });
+    auto reading = reading_of(options);
+    reading.types = options.pairs.has_types_of_input();
+    auto from = read_file(all, options.input, reading);
+    all.attempt(
+        [&]
+        {
+          settle_box(options, from, nullptr);
+          settle_pairs(options.pairs, options.radius, from);
+        });
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};
     double const read_seconds = all.greatest(seconds_since(start));
     auto const taken = taken_of(options, from);
-    if (all.is_first()) print_taken(taken);
+    if (all.is_first())
+    {
+      print_taken(taken);
+      print_pairs(options.pairs, from);
+    }
     auto const result = on.search(options, from);
 
     if (all.is_first()) print_summary(options, from.points.dim, result);
@@ -95,7 +114,7 @@ namespace nearfield::app
       files.write_in_order(*options.output, [&](byte_sink const& put)
                            { write_list(put, options, from.points.dim, result, all.is_first()); });
     files.write(options.json,
-                [&] { return json_of(options, from.points.dim, taken, result, read_seconds); });
+                [&] { return json_of(options, from.points, taken, result, read_seconds); });
     files.commit("written       ");
     return success;
   }

@@ -1,6 +1,7 @@
 #include "list_lines.hpp"
 #include "machine.hpp"
 #include "merged.hpp"
+#include "pair_choice.hpp"
 #include "run_host.hpp"
 #include "task_step.hpp"
 
@@ -12,7 +13,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace nearfield::app
 {
@@ -107,7 +110,8 @@ namespace nearfield::app
 
     template <class T, int Dim>
     void search_on_cpu(soa<T const, Dim> const& x, search_options const& options,
-                       cell_list_options<T, Dim> const& grid, search_result& result)
+                       cell_list_options<T, Dim> const& grid, pair_filter<T> const* which,
+                       search_result& result)
     {
       auto const cells = timed("grid", result.grid_seconds,
                                [&] { return cell_list<T, Dim>(x, options.radius, grid); });
@@ -122,10 +126,16 @@ namespace nearfield::app
       std::optional<session> workers;
       if (options.workers > 0)
         workers.emplace(execution_options{.backend = backend::simd, .workers = options.workers});
+      auto const some =
+          which ? std::make_optional<filtered<cell_list<T, Dim>>>(cells, *which) : std::nullopt;
       auto const search = [&](auto const& what)
       {
         return on_cpu(workers ? &*workers : nullptr, options.backend,
-                      [&](auto const& where) { return radius_search(where, cells, what); });
+                      [&](auto const& where)
+                      {
+                        return some ? radius_search(where, *some, what)
+                                    : radius_search(where, cells, what);
+                      });
       };
       count_and_fill<Dim>(options, search, fetch, available, result);
       result.peak_memory = peak_memory();
@@ -133,7 +143,8 @@ namespace nearfield::app
 
     template <class T, int Dim>
     void search_on_gpu(soa<T const, Dim> const& x, search_options const& options,
-                       cell_list_options<T, Dim> const& grid, search_result& result)
+                       cell_list_options<T, Dim> const& grid, pair_filter<T> const* which,
+                       search_result& result)
     {
       result.upload_seconds = result.download_seconds = 0;
       auto const on_device =
@@ -155,9 +166,15 @@ namespace nearfield::app
                                return cuda_cell_list<T, Dim>(cuda, on_device.view(),
                                                              static_cast<T>(options.radius), grid);
                              }));
+      auto const some =
+          which ? std::make_optional<cuda_filtered<T, Dim>>(cells, *which) : std::nullopt;
       auto const search = [&](auto const& what)
       {
-        return waited([&] { return radius_search(cuda, cells, what); })();
+        return waited(
+            [&]
+            {
+              return some ? radius_search(cuda, *some, what) : radius_search(cuda, cells, what);
+            })();
       };
       auto const fetch = [&](auto list)
       {
@@ -184,10 +201,13 @@ namespace nearfield::app
       auto const x = rounded.template view<Dim>();
       result.points = x.size();
       auto const grid = grid_options<T, Dim, cell_list_options<T, Dim>>(options, origin);
+      std::vector<T> const cutoffs(options.pairs.matrix.begin(), options.pairs.matrix.end());
+      auto const filter = filter_of(options.pairs, from.points.types, cutoffs);
+      auto const* const which = options.pairs.is_all() ? nullptr : &filter;
       if (options.backend == backend::cuda)
-        search_on_gpu(x, options, grid, result);
+        search_on_gpu(x, options, grid, which, result);
       else
-        search_on_cpu(x, options, grid, result);
+        search_on_cpu(x, options, grid, which, result);
       return result;
     }
 
@@ -200,6 +220,11 @@ namespace nearfield::app
         throw error("--radius: found " + number_text(options.radius) +
                     ", whose square underflows or overflows in " + in +
                     "; use other units of length");
+      for (auto const& each : options.pairs.cutoffs)
+        if (T const cutoff = static_cast<T>(each.cutoff);
+            each.cutoff > 0 && !std::isnormal(cutoff * cutoff))
+          throw error("--type-cutoffs: found " + text_of(each) + ", whose square underflows in " +
+                      in + "; use other units of length, or 0 for no pairs");
       for (std::size_t a = 0; a < options.periodic.size(); ++a)
       {
         if (options.periodic[a] == 0) continue;

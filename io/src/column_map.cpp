@@ -98,8 +98,10 @@ namespace nearfield::detail::io
     std::multimap<std::size_t, std::size_t> inputs; // by their numbers
     for (std::size_t c = 0; c < map.names.size(); ++c)
     {
-      auto const& name = map.names[c];
-      if (name == "_") continue;
+      auto& name = map.names[c];
+      if (name == "type" && options.types) map.types.push_back(c);
+      if (name == "type" && !options.types) name = "_";
+      if (name == "_" || name == "type") continue;
       if (!places.emplace(name, c).second)
         where.fail("column " + in_quotes(map.titles[c]) + " and another for " + name,
                    "one for " + name + ", and _ for the other");
@@ -125,6 +127,11 @@ namespace nearfield::detail::io
         }
       return axes;
     };
+    if (options.types && map.types.size() != 1)
+      where.fail(map.types.empty() ? "no column of types among " + some_of(map.titles)
+                                   : "columns " + in_quotes(map.titles[map.types[0]]) + " and " +
+                                         in_quotes(map.titles[map.types[1]]) + " of types",
+                 "one column named type, species, element or symbol");
     auto const axes = find_vector("", map.positions);
     for (char const axis : {'x', 'y'})
       if (axes.find(axis) == axes.npos)
@@ -200,7 +207,26 @@ namespace nearfield::detail::io
     add(report->masses, map.masses);
     add(report->inputs, map.inputs);
     add(report->outputs, map.outputs);
+    add(report->types, map.types);
     add_titles(report->left_out, map, {others.begin(), others.end()});
+  }
+
+  void type_numbers::add(std::string_view name, place const& where)
+  {
+    if (name.empty()) where.fail("no name of a type", "one");
+    auto found = numbers_.find(name);
+    if (found == numbers_.end())
+    {
+      found = numbers_.emplace(name, static_cast<index_type>(names_.size())).first;
+      names_.emplace_back(name);
+    }
+    of_points_.push_back(found->second);
+  }
+
+  void type_numbers::move_to(point_set& points)
+  {
+    points.types = std::move(of_points_);
+    points.type_names = std::move(names_);
   }
 
   double velocity_of(double momentum, double mass, place const& where)

@@ -3,7 +3,10 @@
 #include "text.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nearfield::detail::io
@@ -31,7 +34,7 @@ namespace nearfield::detail::io
   struct column_map : named_columns
   {
     std::vector<std::size_t> positions = {}, velocities = {}, masses = {}, inputs = {},
-                             outputs = {};
+                             outputs = {}, types = {};
     std::vector<std::string> input_names = {}, output_names = {};
     bool are_momenta = false;  ///< the velocities, which are to be divided by masses
     bool lacks_masses = false; ///< the file has momenta that are left out for that
@@ -55,6 +58,20 @@ namespace nearfield::detail::io
 
   /// Begins a report, unless null, of a format by what each column is.
   void describe(column_map const& map, std::string const& format, file_report* report);
+
+  /// Types by their names, numbered as they first appear.
+  class type_numbers
+  {
+  public:
+    /// Of the next point. Throws nearfield::error for an empty name.
+    void add(std::string_view name, place const& where);
+    void move_to(point_set& points);
+
+  private:
+    std::vector<index_type> of_points_;
+    std::vector<std::string> names_;
+    std::map<std::string, index_type, std::less<>> numbers_; ///< of names
+  };
 
   /// p / m. Throws nearfield::error if that is not finite.
   double velocity_of(double momentum, double mass, place const& where);

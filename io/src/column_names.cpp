@@ -26,11 +26,11 @@ namespace nearfield::detail::io
                                          "initial_charges",
                                          "partial_charge",
                                          "partial_charges"};
+    constexpr std::string_view types[]{"type",    "types",   "atom-type", "atom_type",
+                                       "species", "element", "symbol",    "symbols"};
     constexpr std::string_view labels[]{
-        "id",        "ids",       "index",       "mol",        "molecule", "type",
-        "types",     "species",   "element",     "atom",       "symbol",   "symbols",
-        "name",      "flag",      "template",    "radius",     "atom-id",  "atom_id",
-        "atom-type", "atom_type", "molecule-id", "molecule_id"};
+        "id",   "ids",      "index",  "mol",     "molecule", "atom",        "name",
+        "flag", "template", "radius", "atom-id", "atom_id",  "molecule-id", "molecule_id"};
 
     bool is_one_of(word_list known, std::string_view word)
     {
@@ -122,6 +122,7 @@ namespace nearfield::detail::io
     if (axis_of(word, "") < 3 || number_of(word, "q") != 0 || is_output(word)) return word;
     if (is_one_of(masses, word)) return "m";
     if (is_one_of(charges, word)) return "q";
+    if (is_one_of(types, word)) return "type";
     for (auto const& [prefix, names] : vectors)
       if (auto const axis = component_of(word, names); axis < 3)
         return std::string(prefix) + "xyz"[axis];

@@ -9,13 +9,13 @@
 namespace nearfield::detail::io
 {
   /// The one rule for the names of columns in all formats: what the program calls the column that a file calls `name`.
-  /// x, vx, m, q, q2, phi, gx, ax ...; mvx for a component of momenta; empty if the name says nothing to it.
+  /// x, vx, m, q, q2, phi, gx, ax, type ...; mvx for a component of momenta; empty if the name says nothing to it.
   std::string known_name(std::string_view name);
 
   /// The same for the `count` columns of one property, such as `pos`; `_` for those that say nothing.
   std::vector<std::string> known_names(std::string_view property, std::size_t count);
 
-  /// Whether columns of atoms have that name that are not values: id, type, mol ...
+  /// Whether columns of atoms have that name that are not values: id, mol ...
   bool is_label(std::string_view name);
 
   /// q -> 1, q3 -> 3; 0 for other names.

@@ -107,6 +107,7 @@ namespace nearfield
           else
             check_comment(row);
         }
+        types_.move_to(points_);
         return std::move(points_);
       }
 
@@ -289,6 +290,7 @@ namespace nearfield
         for (auto const& each : columns)
           each.to->push_back((each.may_be_infinite ? read_value : read_finite)(
               trimmed(unquoted(fields_[each.from])), here, map_->names[each.from]));
+        for (auto const c : map_->types) types_.add(trimmed(unquoted(fields_[c])), here);
         if (!map_->are_momenta) return;
         for (auto& column : points_.velocities)
           column.back() = velocity_of(column.back(), points_.masses.back(), here);
@@ -305,6 +307,7 @@ namespace nearfield
       char delimiter_ = ' ';
       std::vector<std::string_view> fields_;
       point_set points_;
+      type_numbers types_;
     };
 
     constexpr std::uint64_t piece_size = 1 << 16;
@@ -369,7 +372,7 @@ namespace nearfield
   point_set detail::io::read_columns(input_file const& file, file_part const& part,
                                      read_options const& options, file_report* report)
   {
-    check_options(options, file.name(), {.columns = true});
+    check_options(options, file.name(), {.columns = true, .types = true});
     std::uint64_t const size = file.size();
     std::string head_buffer, rows_buffer;
     for (std::uint64_t n = file.is_in_memory() ? size : piece_size;; n *= 2)

@@ -1,5 +1,6 @@
 #include "input_file.hpp"
 
+#include "foreign.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -84,6 +85,16 @@ namespace nearfield::detail::io
     file_.reset();
     own_ = std::move(content);
     content_ = own_;
+  }
+
+  void input_file::unpack()
+  {
+    load();
+    replace(inflated(content_, name_));
+    if (is_gzip(start()))
+      throw error(printable(name_) +
+                      ": found a file that gzip has compressed twice; gunzip it once",
+                  error_kind::invalid_data);
   }
 
   void input_file::fail_to_read(std::uint64_t byte) const

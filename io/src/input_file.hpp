@@ -38,6 +38,8 @@ namespace nearfield::detail::io
     void load();
     /// Puts these in their place, such as what gzip has compressed.
     void replace(std::string content);
+    /// Puts what gzip has compressed in its place. Throws if it has compressed it twice.
+    void unpack();
 
   private:
     [[noreturn]] void fail_to_read(std::uint64_t byte) const;

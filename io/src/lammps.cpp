@@ -73,6 +73,7 @@ namespace nearfield
         }
         finish(lines.line());
         make_planar(points_, options_);
+        numbers_.move_to(points_);
         return std::move(points_);
       }
 
@@ -185,6 +186,14 @@ namespace nearfield
         fail(in_quotes(fields_[c]) + " for type", "an integer, or a label of Atom Type Labels");
       }
 
+      // The label of a type, or its number.
+      [[nodiscard]] std::string name_of(std::int64_t type) const
+      {
+        for (auto const& [label, number] : labels_)
+          if (number == type) return label;
+        return std::to_string(type);
+      }
+
       void add_atom()
       {
         if (points_.size() == announced_)
@@ -210,6 +219,9 @@ namespace nearfield
           points_.outputs[k].push_back(
               read_value(fields_[map.outputs[k]], where(), map.output_names[k]));
         if (atoms_->type < n) types_.push_back({type_in(atoms_->type), line_, row});
+        for (auto const c : map.types)
+          numbers_.add(c == atoms_->type ? name_of(types_.back().number) : std::string(fields_[c]),
+                       where());
         if (atoms_->id < n) ids_.push_back({integer(atoms_->id, "id"), line_, row});
       }
 
@@ -325,6 +337,7 @@ namespace nearfield
       std::optional<std::uint64_t> announced_;
       std::optional<atom_columns> atoms_;
       std::vector<numbered_line> ids_, types_;
+      type_numbers numbers_; ///< of types, if they are asked for
       std::map<std::string, std::int64_t, std::less<>> labels_;
       std::map<std::int64_t, double> masses_;
       std::vector<bool> seen_; ///< which atoms have a velocity
@@ -338,7 +351,7 @@ namespace nearfield
   point_set parse_lammps(std::string_view content, std::string const& name,
                          read_options const& options, file_report* report)
   {
-    check_options(options, name, {.columns = true, .atom_style = true});
+    check_options(options, name, {.columns = true, .atom_style = true, .types = true});
     lammps_reader reader(name, options);
     auto points = reader.read(content);
     if (report) reader.describe(*report);

@@ -64,6 +64,14 @@ namespace nearfield
     check_columns(points.outputs, points.size(), "outputs", false);
     check_names(points.input_names, points.inputs.size(), "input_names");
     check_names(points.output_names, points.outputs.size(), "output_names");
+    if (!points.types.empty() && points.types.size() != points.size())
+      throw error("point_set.types: found " + std::to_string(points.types.size()) +
+                  " values, expected one for each of the " + std::to_string(points.size()) +
+                  " points, or none");
+    for (auto const type : points.types)
+      if (type >= points.type_names.size())
+        throw error("point_set.types: found type " + std::to_string(type) + " of " +
+                    std::to_string(points.type_names.size()) + " in type_names");
     if (!points.box) return;
     if (points.box->centre.size() != static_cast<std::size_t>(points.dim))
       throw error("point_set.box.centre: found " + std::to_string(points.box->centre.size()) +

@@ -19,15 +19,16 @@ namespace nearfield
       if (part.count == 1) return;
       auto const begin = part_begin(points.size(), part.index, part.count);
       auto const end = part_begin(points.size(), part.index + 1, part.count);
-      auto const keep = [&](std::vector<double>& column)
+      auto const keep = [&](auto& column)
       {
         if (!column.empty())
-          column = std::vector<double>(column.begin() + static_cast<std::ptrdiff_t>(begin),
-                                       column.begin() + static_cast<std::ptrdiff_t>(end));
+          column = {column.begin() + static_cast<std::ptrdiff_t>(begin),
+                    column.begin() + static_cast<std::ptrdiff_t>(end)};
       };
       for (auto* group : {&points.positions, &points.velocities, &points.inputs, &points.outputs})
         for (auto& column : *group) keep(column);
       keep(points.masses);
+      keep(points.types);
     }
 
     using reader = point_set (*)(input_file const&, file_part const&, read_options const&,
@@ -110,18 +111,6 @@ namespace nearfield
         throw error(printable(name) + ": found " + foreign, error_kind::invalid_data);
     }
 
-    // What gzip has compressed may be of another program too.
-    void unpack(input_file& file, std::filesystem::path const& path)
-    {
-      std::string buffer;
-      file.replace(inflated(file.piece(0, file.size(), buffer), file.name()));
-      refuse_foreign(file.name(), path, file.start());
-      if (is_gzip(file.start()))
-        throw error(printable(file.name()) +
-                        ": found a file that gzip has compressed twice; gunzip it once",
-                    error_kind::invalid_data);
-    }
-
     reader choose_reader(std::filesystem::path const& path, read_options const& options)
     {
       auto const extension = extension_of(path, options.format);
@@ -161,7 +150,8 @@ namespace nearfield
     if (start.empty()) fail_at_byte(file.name(), 0, "an empty file", "points");
     refuse_foreign(file.name(), path, start);
     if (!is_gzip(start)) return read(file, part, options, report);
-    unpack(file, path);
+    file.unpack();
+    refuse_foreign(file.name(), path, file.start()); // of another program too
     auto points = read(file, {}, options, report);
     keep_part(points, part);
     return points;

@@ -263,6 +263,9 @@ namespace nearfield::detail::io
       throw error(printable(name) +
                   ": found an atom style (--atom-style), expected none: it applies to "
                   "LAMMPS data only");
+    if (!known.types && options.types)
+      throw error(printable(name) + ": found no types of points, which text, XYZ and LAMMPS data "
+                                    "may have; give them in a file of their own");
     if (!known.frames) check_frame(options, 1, name);
   }
 

@@ -160,7 +160,7 @@ namespace nearfield::detail::io
   /// The options that a format has, beside the dimension.
   struct known_options
   {
-    bool columns = false, atom_style = false, frames = false;
+    bool columns = false, atom_style = false, frames = false, types = false;
   };
 
   /// Throws nearfield::error if an option is given that the format of the file does not have, or if options.dim is not 0,

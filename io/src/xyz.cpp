@@ -228,7 +228,7 @@ namespace nearfield
           periodic = truths(value, where);
       }
       if (!result.has_properties)
-        result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
+        result.columns = {{"type", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
       if (result.cell)
       {
         result.cell->origin = origin;
@@ -250,7 +250,7 @@ namespace nearfield
   point_set parse_xyz(std::string_view content, std::string const& name,
                       read_options const& options, file_report* report)
   {
-    check_options(options, name, {.columns = true, .frames = true});
+    check_options(options, name, {.columns = true, .frames = true, .types = true});
     line_cursor lines(without_mark(content, name));
     std::vector<frame> frames(1);
     if (!take_frame(lines, name, frames[0]))

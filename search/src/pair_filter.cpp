@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace nearfield::detail
@@ -28,13 +29,26 @@ namespace nearfield::detail
                       " " + what);
     }
 
-    /// Throws nearfield::error for one that is not a length, or exceeds that of the list.
+    /// Whether it is 0 or a length whose square some distance can be below.
+    template <class T>
+    bool is_length(T length)
+    {
+      return length == 0 || (length > 0 && std::isfinite(length) &&
+                             length * length >= std::numeric_limits<T>::min());
+    }
+
+    template <class T>
+    [[noreturn]] void refuse(std::string const& what, T length)
+    {
+      throw error("pair_filter: " + what + " is " + number_text(length) +
+                  "; give a finite length whose square does not underflow, or 0 for none");
+    }
+
+    /// Throws nearfield::error for one that is none, or exceeds that of the list.
     template <class T>
     void check_cutoff(std::string const& of, T cutoff, T most)
     {
-      if (!(cutoff >= 0) || !std::isfinite(cutoff))
-        throw error("pair_filter: the cutoff " + of + " is " + number_text(cutoff) +
-                    "; give a finite length, or 0 for none");
+      if (!is_length(cutoff)) refuse("the cutoff " + of, cutoff);
       if (cutoff > most)
         throw error("pair_filter: the cutoff " + of + ", " + number_text(cutoff) +
                     ", exceeds that of the cell list, " + number_text(most) +
@@ -47,9 +61,7 @@ namespace nearfield::detail
       T most = 0;
       for (std::size_t i = 0; i < radii.size(); ++i)
       {
-        if (!(radii[i] >= 0) || !std::isfinite(radii[i]))
-          throw error(std::string("pair_filter: value ") + std::to_string(i) + " of ." + name +
-                      " is " + number_text(radii[i]) + "; give finite lengths");
+        if (!is_length(radii[i])) refuse("value " + std::to_string(i) + " of ." + name, radii[i]);
         most = std::max(most, radii[i]);
       }
       return most;

@@ -229,8 +229,18 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
       shifted += std::to_string(points.positions[static_cast<std::size_t>(a)][i] + 1.5) +
                  (a + 1 < dim ? "," : "\n");
   write_text(folder / "a.csv", shifted);
+  std::string types, excluded;
+  for (std::size_t i = 0; i < points.size(); ++i)
+  {
+    types += i % 3 == 0 ? "a\n" : "b\n";
+    excluded += std::to_string(i) + " " + std::to_string(i * 7 % points.size()) + "\n";
+  }
+  write_text(folder / "types.txt", types);
+  write_text(folder / "pairs.txt", excluded);
   std::vector<std::vector<std::string>> const boxes{
       {},
+      {"--types", (folder / "types.txt").string(), "--type-cutoffs", "a:a=0,a:b=0.025", "--exclude",
+       (folder / "pairs.txt").string()},
       {"--periodic", dim == 2 ? "3,0" : "3,0,4"},
       {"--cell", dim == 2 ? "1.7,0,0.4,1.6" : "1.7,0,0,0.4,1.6,0,-0.3,0.2,2"}};
   for (auto const& box : boxes)
@@ -258,7 +268,8 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
                                            "--cells-per-cutoff",
                                            cells};
           options = options + box;
-          if (!box.empty() && *list != 'c' && *list != 't') options.push_back("--shifts");
+          bool const repeats = !box.empty() && box[0] != "--types";
+          if (repeats && *list != 'c' && *list != 't') options.push_back("--shifts");
           SCOPED_TRACE(testing::PrintToString(options));
           expect_success(run_program(options));
           return read_json(folder / "j.json");

@@ -179,7 +179,8 @@ namespace nearfield::test
     };
     std::vector<index_type> const two{0, 1}, types{0, 1, 2}, zero{0, 0, 0}, far{3};
     std::vector<double> const matrix{1, 1, 1, 1}, skew{1, 2, 1, 1}, three{1, 1, 1}, large{2.5},
-        negative{-1}, one{1}, radii{1, 1.5, 1}, nan{1, 1, std::nan("")};
+        negative{-1}, one{1}, tiny{1e-160}, radii{1, 1.5, 1}, nan{1, 1, std::nan("")},
+        small{1, 1e-160, 0};
     std::vector<std::uint64_t> const offsets{0, 0, 0, 1}, falling{0, 2, 1, 1}, few{0, 1};
     EXPECT_THAT(refused({.types = two, .type_cutoffs = one}),
                 complains_of(".types has 2", "give 3"));
@@ -189,6 +190,10 @@ namespace nearfield::test
     EXPECT_THAT(refused({.types = zero, .type_cutoffs = skew}), complains_of("symmetric"));
     EXPECT_THAT(refused({.types = zero, .type_cutoffs = large}), complains_of("2.5", "exceeds"));
     EXPECT_THAT(refused({.types = zero, .type_cutoffs = negative}), complains_of("-1"));
+    EXPECT_THAT(refused({.types = zero, .type_cutoffs = tiny}),
+                complains_of("1e-160", "square does not underflow"));
+    EXPECT_THAT(refused({.radii = small}),
+                complains_of("value 1 of .radii is 1e-160", "square does not underflow"));
     EXPECT_THAT(refused({.radii = radii}), complains_of("3", "exceeds"));
     EXPECT_THAT(refused({.radii = nan}), complains_of("value 2 of .radii"));
     EXPECT_THAT(refused({.radii = one}), complains_of(".radii has 1"));

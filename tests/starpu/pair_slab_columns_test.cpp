@@ -6,7 +6,6 @@
 #include "search/batch_case.hpp"
 #include "search/filter_case.hpp"
 
-
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell.hpp>
 #include <nearfield/core/config.hpp>
 
@@ -50,6 +51,10 @@ namespace nearfield
     std::vector<std::string> output_names = {};
     /// the box, if the file has one
     std::optional<bounding_box> box = {};
+    /// if read_options.types asks for them: one number per point, which counts the types as they first appear
+    std::vector<index_type> types = {};
+    /// what the file calls the types, by number
+    std::vector<std::string> type_names = {};
 
     /// The number of points.
     [[nodiscard]] std::size_t size() const { return positions.empty() ? 0 : positions[0].size(); }
@@ -59,8 +64,8 @@ namespace nearfield
 
   /// Throws nearfield::error unless `points` has dim = 2 or 3 columns of positions, columns of one length,
   /// finite positions, velocities, masses and inputs, as many velocities as positions or none, names for all or
-  /// none of the inputs, the same for outputs, and, if it has a box, dim finite coordinates of its centre and a
-  /// positive finite half width.
+  /// none of the inputs, the same for outputs, types of all points or none, each with a name, and, if it has a box, dim
+  /// finite coordinates of its centre and a positive finite half width.
   NEARFIELD_API void check(point_set const& points);
 
   /// The column names for a file's header line: x y [z], then vx vy [vz] and m if there are velocities and masses,
@@ -103,6 +108,7 @@ namespace nearfield
     std::vector<std::string> masses = {};     ///< or `section Masses`
     std::vector<std::string> inputs = {};     ///< names of columns
     std::vector<std::string> outputs = {};    ///< names of columns
+    std::vector<std::string> types = {};      ///< the name of a column, if they were asked for
     std::vector<std::string> left_out = {};   ///< columns, sections, frames
     std::optional<periodic_cell> cell = {};   ///< if the file has one
     /// The file has momenta, and no masses that would make them velocities: the points have none.
@@ -148,6 +154,10 @@ namespace nearfield
     /// the part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats
     /// are read whole.
     std::optional<file_part> part = std::nullopt;
+    /// Whether the points get types: those of LAMMPS, with their labels, and of a column type, types, atom_type, species,
+    /// element, symbol or symbols of text and XYZ. Throws for other formats, for a file without such a column, and for one
+    /// with several.
+    bool types = false;
   };
 
   /// Reads the points of `path`. Its name, or options.format, gives the format: .fma (text), .bfma (binary), .pqr,

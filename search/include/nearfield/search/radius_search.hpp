@@ -350,8 +350,8 @@ namespace nearfield
   ///
   /// It holds after cells.rebuild() too, for as many points. The constructor throws nearfield::error for arrays of the
   /// wrong size, types and points that are not there, a matrix that is not symmetric, cutoffs that are negative, not
-  /// finite or larger than that of the list; a search, if the list has other points than before, and for a half list if the
-  /// filter has `rows`, or radii that are the cutoffs of their own point.
+  /// finite, larger than that of the list, or so small that their square underflows; a search, if the list has other points
+  /// than before, and for a half list if the filter has `rows`, or radii that are the cutoffs of their own point.
   template <detail::has_cell_view Cells>
   class filtered
   {

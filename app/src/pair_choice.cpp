@@ -1,0 +1,101 @@
+#include "pair_choice.hpp"
+
+#include "problem.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    // a, b, c
+    std::string listed(std::vector<std::string> const& names)
+    {
+      std::string text;
+      for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
+      return text;
+    }
+
+    // A symmetric matrix: the radius for pairs that are not named.
+    std::vector<double> cutoffs_of(pair_choice const& chosen, named_points const& from,
+                                   double radius)
+    {
+      auto const& names = from.points.type_names;
+      auto const n = names.size();
+      std::vector<double> cutoffs(n * n, radius);
+      std::vector<bool> is_given(n * n, false);
+      for (auto const& each : chosen.cutoffs)
+      {
+        std::array<std::size_t, 2> at{};
+        for (std::size_t k = 0; k < 2; ++k)
+        {
+          auto const found = std::ranges::find(names, each.types[k]);
+          if (found == names.end())
+            throw error("--type-cutoffs: found the type '" + each.types[k] + "' in " +
+                        text_of(each) +
+                        ", expected one of those that the points have: " + listed(names));
+          at[k] = static_cast<std::size_t>(found - names.begin());
+        }
+        if (is_given[at[0] * n + at[1]])
+          throw error("--type-cutoffs: found " + text_of(each) +
+                      " and another cutoff of these types; give it once");
+        for (auto const place : {at[0] * n + at[1], at[1] * n + at[0]})
+        {
+          cutoffs[place] = each.cutoff;
+          is_given[place] = true;
+        }
+      }
+      return cutoffs;
+    }
+  }
+
+  std::string text_of(type_cutoff const& each)
+  {
+    return each.types[0] + ":" + each.types[1] + "=" + number_text(each.cutoff);
+  }
+
+  void check_pair_options(search_options const& options)
+  {
+    pair_choice const& chosen = options.pairs;
+    if (chosen.types.empty() != chosen.cutoffs.empty())
+      throw error(chosen.types.empty()
+                      ? "--type-cutoffs: found no --types; give the file, or --types file if the "
+                        "types are in INPUT"
+                      : "--types: found no --type-cutoffs, without which types change nothing; "
+                        "give A:B=R for two types A and B");
+    for (auto const& each : chosen.cutoffs)
+      if (each.cutoff > options.radius)
+        throw error("--type-cutoffs: found " + text_of(each) + ", more than --radius " +
+                    number_text(options.radius) + "; give the largest cutoff as --radius");
+  }
+
+  void settle_pairs(pair_choice& chosen, double radius, named_points& from)
+  {
+    if (auto const path = chosen.file_of_types())
+      nearfield::detail::io::read_types(*path, from.points);
+    if (!chosen.types.empty()) chosen.matrix = cutoffs_of(chosen, from, radius);
+    if (chosen.exclude)
+      chosen.excluded = nearfield::detail::io::read_pairs(*chosen.exclude, from.points.size());
+  }
+
+  void print_pairs(pair_choice const& chosen, named_points const& from)
+  {
+    auto const print =
+        [](char const* what, std::string const& text, std::filesystem::path const& path)
+    {
+      std::cout << what << text << " (" << path.filename().string() << ")\n";
+    };
+    if (!chosen.types.empty())
+      print("types         ", listed(from.points.type_names),
+            chosen.file_of_types().value_or(from.name));
+    if (chosen.exclude)
+      print("excluded      ",
+            std::to_string(chosen.excluded.others.size()) +
+                (chosen.excluded.others.size() == 1 ? " pair" : " pairs"),
+            *chosen.exclude);
+  }
+}
