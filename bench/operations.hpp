@@ -95,10 +95,10 @@ namespace bench
     if constexpr (nf::detail::has_way_back<K>)
       if (mutual)
       {
-        nf::detail::interact<true, false>(K{}, x - y, q, out, q, back);
+        nf::detail::interact<true, false>(K{}, nf::detail::between<K>(x, y), q, out, q, back);
         return counted::done;
       }
-    nf::detail::interact<false, false>(K{}, x - y, q, out, q, back);
+    nf::detail::interact<false, false>(K{}, nf::detail::between<K>(x, y), q, out, q, back);
     return counted::done;
   }
 }

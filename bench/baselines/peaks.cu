@@ -100,7 +100,8 @@ namespace baseline
         {
           NEARFIELD_UNROLL
           for (int r = 0; r < n_targets; ++r)
-            nf::detail::interact<Mutual, false>(k, x[r] - y[s], yq[s], xsum[r], xq[r], ysum[s]);
+            nf::detail::interact<Mutual, false>(k, nf::detail::between<K>(x[r], y[s]), yq[s],
+                                                xsum[r], xq[r], ysum[s]);
         }
         // otherwise the compiler would hoist the invariant computation out of the loop
         NEARFIELD_UNROLL
