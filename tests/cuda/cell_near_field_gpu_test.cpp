@@ -79,6 +79,7 @@ namespace nearfield::test
             { near_field(cuda, k, on_gpu, on_x.view(), on_y.view(), on_q.view(), out); },
             [&](auto const& out)
             { near_field(scalar, k, cells, x.view(), y.view(), q.view(), out); }, tolerances);
+      (void)on_gpu.on_device();
       EXPECT_EQ(on_gpu.size(), cells.size());
       for (auto const form : {pair_form::one_sided, pair_form::mutual, pair_form::automatic})
       {

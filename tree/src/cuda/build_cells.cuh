@@ -327,6 +327,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   void cells_on_gpu<T, Dim>::write_records(sorted_points& to, columns const& x) const
   {
+    if (to.n == 0) return;
     with_cells(to,
                [&](auto const& cells)
                {

@@ -273,8 +273,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
+    auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
-        .run_sorted(leaves.on_device(), leaves.size(), points, points);
+        .run_sorted(on_device, leaves.size(), points, points);
   }
 
   /// Two sets over their tree or cell list in device memory: targets x, sources y with inputs q.
@@ -286,8 +287,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
+    auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
-        .run_sorted(leaves.on_device(), leaves.size(),
+        .run_sorted(on_device, leaves.size(),
                     detail::set_of<T>(x, detail::no_columns<T const>, out),
                     detail::set_of<T>(y, q, detail::no_columns<T>));
   }
