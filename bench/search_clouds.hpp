@@ -98,12 +98,12 @@ namespace bench
   template <class T>
   search_cloud<T> const& search_cloud_of(search_case const& c, int seed)
   {
-    static std::string last;
+    static std::pair<std::string, std::size_t> last;
     static std::map<int, search_cloud<T>> kept;
-    if (last != c.name)
+    if (std::pair const now(std::string(c.name), std::size_t(c.n)); last != now)
     {
       kept.clear(); // free the memory of the previous case
-      last = c.name;
+      last = now;
     }
     return kept.try_emplace(seed, c.shape, c.n, seed).first->second;
   }
