@@ -6,7 +6,10 @@
 //                                             columns in device memory, or pinned: uploaded and downloaded too
 //   moving/sums/<precision>/<leaves>/<form>/<n>  rebuild of leaves in a periodic box and the near field of a Gaussian that
 //                                             is zero beyond R = 0.03, over a cell list, or a tree of boxes as wide as R
+//   moving/argon/<precision>/<form>/<n>       a step of fcc argon: energy, force and virial within 2.5 sigma over cells
+//                                             with a skin of 1 A, built anew in every tenth step
 
+#include "argon.hpp"
 #include "clouds.hpp"
 #include "cuda_problem.hpp"
 #include "cuda_timing.hpp"
@@ -30,9 +33,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -261,6 +266,109 @@ namespace
     run_sums(state, points, cutoff, x, cells, pairs, form);
   }
 
+  /// An fcc crystal, in which atoms have moved by up to 0.2 A, in A and meV.
+  template <class T>
+  class argon_crystal
+  {
+  public:
+    static constexpr double sigma = 3.4, epsilon = 10.3, constant = 5.26;
+    double const period;
+    std::array<std::vector<T>, 3> x;
+
+    explicit argon_crystal(int cells) : period(constant * cells)
+    {
+      double const corners[4][3] = {{0, 0, 0}, {.5, .5, 0}, {.5, 0, .5}, {0, .5, .5}};
+      std::mt19937 random(7);
+      std::uniform_real_distribution<double> moved(-.2, .2);
+      for (int i = 0; i < cells * cells * cells; ++i)
+        for (auto const& corner : corners)
+          for (int a = 0, rest = i; a < 3; ++a, rest /= cells)
+            x[a].push_back(
+                static_cast<T>(constant * (rest % cells + corner[a] + .25) + moved(random)));
+    }
+    [[nodiscard]] bench::argon interaction() const
+    {
+      return bench::argon({.sigma = {sigma}, .epsilon = {epsilon}, .cutoff = {2.5 * sigma}});
+    }
+    [[nodiscard]] nf::soa<T const, 3> view() const { return nf::soa{x[0], x[1], x[2]}; }
+    /// Energy and force of an atom, by a plain loop.
+    [[nodiscard]] std::array<double, 4> sums_of(std::size_t i) const
+    {
+      auto const k = interaction();
+      std::array<double, 4> sums{};
+      for (std::size_t j = 0; j < x[0].size(); ++j)
+      {
+        nf::vec<double, 3> r;
+        for (int a = 0; a < 3; ++a)
+        {
+          double const d = double(x[a][i]) - double(x[a][j]);
+          r[a] = d - period * std::round(d / period);
+        }
+        if (j == i) continue;
+        auto const out = k(r, 1 / std::sqrt(dot(r, r))).to({{1.}});
+        for (int o = 0; o < 4; ++o) sums[static_cast<std::size_t>(o)] += out[o];
+      }
+      return sums;
+    }
+  };
+
+  template <class T>
+  void run_argon(benchmark::State& state, int cells, nf::pair_form form)
+  {
+    argon_crystal<T> const crystal(cells);
+    std::size_t const n = crystal.x[0].size();
+    auto const k = crystal.interaction();
+    auto const l = static_cast<T>(crystal.period);
+    nf::device_columns<T, 3> const x(crystal.view());
+    std::vector<T> const ones(n, 1);
+    nf::device_columns<T, 1> const q(nf::soa{ones});
+    nf::device_columns<T, 10> out(n);
+    nf::cuda_cell_list<T, 3> list(nf::cuda, x.view(), T(2.5 * crystal.sigma),
+                                  {.period = {l, l, l}, .skin = 1});
+    auto const sums = [&]
+    {
+      nf::near_field(nf::cuda, k, list, x.view(), q.view(), out.view(), {.form = form});
+    };
+    auto const ten_steps = [&]
+    {
+      list.rebuild(x.view());
+      sums();
+      for (int step = 1; step < 10; ++step)
+      {
+        list.update_unchecked(x.view());
+        sums();
+      }
+    };
+    ten_steps();
+    std::vector<double> all, again;
+    for (auto _ : state)
+    {
+      all.push_back(bench::seconds_on_gpu(ten_steps) / 10);
+      again.push_back(bench::seconds_on_gpu(sums));
+      state.SetIterationTime(all.back());
+    }
+    state.counters["step_ms"] = 1e3 * bench::median(all);
+    state.counters["sums_ms"] = 1e3 * bench::median(again);
+    state.counters["atoms/s"] = double(n) / bench::median(all);
+
+    std::array<std::vector<T>, 10> found;
+    for (auto& column : found) column.resize(n);
+    std::array<T*, 10> columns;
+    for (std::size_t o = 0; o < 10; ++o) columns[o] = found[o].data();
+    out.copy_to(nf::soa<T, 10>(columns, n));
+    double error = 0, largest = 0;
+    for (std::size_t i = 0; i < n; i += n / 50)
+    {
+      auto const expected = crystal.sums_of(i);
+      for (std::size_t o = 0; o < 4; ++o)
+      {
+        error = std::max(error, std::abs(double(found[o][i]) - expected[o]));
+        largest = std::max(largest, std::abs(expected[o]));
+      }
+    }
+    bench::report_error(state, error / largest, sizeof(T) == 4 ? 1e-4 : 1e-10);
+  }
+
   template <class F>
   void add(std::string const& name, int iterations, F&& f)
   {
@@ -286,6 +394,12 @@ namespace
         add("moving/sums/" + precision + (over_cells ? "/cells" : "/tree") +
                 (form == nf::pair_form::mutual ? "/mutual" : "/one_sided") + "/1000000",
             21, [=](auto& state) { run_sums<T>(state, over_cells, form); });
+    for (int const cells : {20, 32, 64})
+      for (auto const form : {nf::pair_form::one_sided, nf::pair_form::mutual})
+        add("moving/argon/" + precision +
+                (form == nf::pair_form::mutual ? "/mutual/" : "/one_sided/") +
+                std::to_string(4 * cells * cells * cells),
+            11, [=](auto& state) { run_argon<T>(state, cells, form); });
   }
 }
 

@@ -1,0 +1,5 @@
+#include "argon.hpp"
+
+#include <nearfield/p2p/cuda.cuh>
+
+NEARFIELD_CUDA_KERNELS(bench::argon)
