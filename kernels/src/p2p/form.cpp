@@ -17,9 +17,10 @@ namespace nearfield::detail
     if (wanted != pair_form::automatic) return wanted;
     auto const least = static_cast<std::size_t>(
         cpu_mutual_least_points(of.real_bytes, of.n_out * of.n_rhs, of.plans_groups));
-    bool const pays = where == backend::cuda
-                          ? cuda_mutual_pays(of.points, of.leaves, of.n_out, of.n_rhs)
-                          : of.points >= of.leaves * least;
+    bool const pays =
+        where == backend::cuda
+            ? !of.has_cutoff && cuda_mutual_pays(of.points, of.leaves, of.n_out, of.n_rhs)
+            : of.points >= of.leaves * least;
     return is_possible && pays ? pair_form::mutual : pair_form::one_sided;
   }
 }

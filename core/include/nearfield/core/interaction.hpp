@@ -92,6 +92,12 @@ namespace nearfield
     concept radial_interaction = has_shape<K> && (callable_with_root<K, double> ||
                                                   callable_with_root_and_parameters<K, double>);
 
+    /// An interaction that is zero where |r| >= k.cutoff(). On a GPU, pairs further apart then cost a test only.
+    template <class K>
+    concept has_cutoff = requires(K const& k) {
+      { k.cutoff() } -> std::convertible_to<double>;
+    };
+
     /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
     /// the loop may leave a constant factor in the root and scale the sums once.
     template <class K>

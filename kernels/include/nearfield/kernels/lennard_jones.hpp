@@ -4,6 +4,7 @@
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/core/numbers.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -132,6 +133,7 @@ namespace nearfield
       {
         auto const at = static_cast<std::size_t>(i);
         double const r = of.cutoff[at], s6 = r > 0 ? std::pow(of.sigma[at] / r, 6) : 0;
+        most_cutoff_ = std::max(most_cutoff_, r);
         sigma_.set(i, of.sigma[at]);
         epsilon_.set(i, 4 * of.epsilon[at]);
         cutoff2_.set(i, r * r);
@@ -144,6 +146,9 @@ namespace nearfield
         }
       }
     }
+
+    /// The largest of the cutoffs, length^1: beyond it all is zero.
+    [[nodiscard]] NEARFIELD_FN double cutoff() const { return most_cutoff_; }
 
     /// What one pair gives: even, but for the force.
     template <class V>
@@ -227,6 +232,7 @@ namespace nearfield
     }
 
     // 4 epsilon, and what the tail needs
+    double most_cutoff_ = 0;
     lookup_table<entries> sigma_, epsilon_, cutoff2_, tail_[2]{};
   };
 }

@@ -26,7 +26,7 @@ namespace nearfield
     double h = 1; ///< length^1, positive
 
     /// The radius beyond which W = 0, a length.
-    [[nodiscard]] constexpr double cutoff() const { return 2 * h; }
+    [[nodiscard]] NEARFIELD_FN constexpr double cutoff() const { return 2 * h; }
     /// W(0, h), length^-dim.
     [[nodiscard]] constexpr double at_zero() const { return scale(); }
 

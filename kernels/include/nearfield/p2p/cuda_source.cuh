@@ -249,6 +249,41 @@ namespace nearfield::detail
     bool in_halo_;
   };
 
+  /// Calls meet(r, j) for the targets r and sources j = first, first + stride ... that are closer than the cutoff of K.
+  /// Distances come first, into a bit each; then each thread goes on with those that it has found.
+  template <class K, class T, int R, class Meet>
+  __device__ __forceinline__ void
+  for_pairs_within(K const& k, vec<T, point_columns<K>> const (&x)[R],
+                   tile_source<K, T> const* tile, index_type first, index_type stride,
+                   index_type end, Meet const& meet)
+  {
+    // a little more: K decides by its own |r|^2, which may be rounded in another way
+    T const cutoff = static_cast<T>(k.cutoff() * (1 + 4 * (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52)));
+    T const most2 = cutoff * cutoff;
+    for (index_type begin = first; begin < end; begin += 32 * stride)
+    {
+      std::uint32_t near[R] = {};
+      index_type const last = min(end, begin + 32 * stride);
+      std::uint32_t bit = 1;
+#pragma unroll 4
+      for (index_type j = begin; j < last; j += stride, bit <<= 1)
+      {
+        auto const source = tile[j].x();
+        NEARFIELD_UNROLL
+        for (int r = 0; r < R; ++r)
+        {
+          auto const d = between<K>(x[r], source).r;
+          near[r] |= dot(d, d) < most2 ? bit : 0;
+        }
+      }
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+#pragma unroll 1
+        for (std::uint32_t left = near[r]; left != 0; left &= left - 1)
+          meet(r, begin + static_cast<index_type>(__ffs(static_cast<int>(left)) - 1) * stride);
+    }
+  }
+
   /// The R targets of a thread meet the sources first, first + stride ... of a tile. Tested: a pair at
   /// distance zero adds zero.
   template <bool Tested, int Unroll, class K, class T, int R>
@@ -258,6 +293,14 @@ namespace nearfield::detail
   {
     vec<T, K::n_in> const none{};
     vec<T, K::n_out> nothing;
+    if constexpr (has_cutoff<K>)
+      return for_pairs_within(k, x, tile, first, stride, end,
+                              [&](int r, index_type j) __attribute__((always_inline))
+                              {
+                                tile_source<K, T> const source = tile[j];
+                                interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(),
+                                                        sum[r], none, nothing);
+                              });
 #pragma unroll Unroll
     for (index_type j = first; j < end; j += stride)
     {

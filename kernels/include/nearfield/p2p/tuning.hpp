@@ -228,6 +228,7 @@ namespace nearfield::detail
     std::size_t points = 0, leaves = 0; ///< of the targets; 0: not known
     int real_bytes = 8;
     bool plans_groups = false; ///< in each call, for threads
+    bool has_cutoff = false;   ///< one-sided kernels of a GPU pass over what is further away
   };
 
   /// The form wanted or, if that is automatic, the faster one by cpu_mutual_least_points() or cuda_mutual_pays(); mutual
@@ -241,6 +242,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class K>
   form_case form_case_of(bool has_one_set)
   {
-    return {K::name, has_way_back<K>, K::n_out, has_one_set};
+    form_case of{K::name, has_way_back<K>, K::n_out, has_one_set};
+    of.has_cutoff = detail::has_cutoff<K>;
+    return of;
   }
 }
