@@ -49,8 +49,8 @@ namespace nearfield::starpu_mpi
     }
 
     /// Rows of an exclusion list, of which there are n.
-    std::vector<std::uint64_t> rows_of(std::vector<std::array<index_type, 2>>& pairs, std::size_t n,
-                                       std::vector<index_type>& columns)
+    std::vector<std::uint64_t> rows_of_pairs(std::vector<std::array<index_type, 2>>& pairs,
+                                             std::size_t n, std::vector<index_type>& columns)
     {
       std::vector<std::uint64_t> offsets(n + 1, 0);
       std::ranges::sort(pairs);
@@ -238,8 +238,9 @@ namespace nearfield::starpu_mpi
       if (query != at_border.end() && *query == own)
         of_border.push_back({static_cast<index_type>(query - at_border.begin()), other - n_own});
     }
-    own_values_.excluded_offsets = rows_of(of_own, n_own, own_values_.excluded);
-    border_values_.excluded_offsets = rows_of(of_border, at_border.size(), border_values_.excluded);
+    own_values_.excluded_offsets = rows_of_pairs(of_own, n_own, own_values_.excluded);
+    border_values_.excluded_offsets =
+        rows_of_pairs(of_border, at_border.size(), border_values_.excluded);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim) template class filtered<T, Dim>;
