@@ -294,20 +294,24 @@ namespace nearfield::detail
     vec<T, K::n_in> const none{};
     vec<T, K::n_out> nothing;
     if constexpr (has_cutoff<K>)
-      return for_pairs_within(k, x, tile, first, stride, end,
-                              [&](int r, index_type j) __attribute__((always_inline))
-                              {
-                                tile_source<K, T> const source = tile[j];
-                                interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(),
-                                                        sum[r], none, nothing);
-                              });
-#pragma unroll Unroll
-    for (index_type j = first; j < end; j += stride)
+      for_pairs_within(k, x, tile, first, stride, end,
+                       [&](int r, index_type j) __attribute__((always_inline))
+                       {
+                         tile_source<K, T> const source = tile[j];
+                         interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(),
+                                                 sum[r], none, nothing);
+                       });
+    else
     {
-      tile_source<K, T> const source = tile[j];
-      NEARFIELD_UNROLL
-      for (int r = 0; r < R; ++r)
-        interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(), sum[r], none, nothing);
+#pragma unroll Unroll
+      for (index_type j = first; j < end; j += stride)
+      {
+        tile_source<K, T> const source = tile[j];
+        NEARFIELD_UNROLL
+        for (int r = 0; r < R; ++r)
+          interact<false, Tested>(k, between<K>(x[r], source.x()), source.q(), sum[r], none,
+                                  nothing);
+      }
     }
   }
 
