@@ -272,7 +272,7 @@ namespace nearfield::app
       value["types"] = points.type_names;
       value["type_cutoffs"] = array_of(options.pairs.matrix);
     }
-    if (options.pairs.exclude) value["excluded"] = options.pairs.excluded.others.size();
+    if (options.pairs.exclude) value["excluded"] = options.pairs.n_excluded;
     if (result.ranks > 1) value["ranks"] = result.ranks;
     value["files"] = json_of(files);
     value["seconds"] = seconds;

@@ -5,8 +5,12 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace nearfield::app
 {
@@ -20,12 +24,18 @@ namespace nearfield::app
       return text;
     }
 
+    std::optional<index_type> number_of(std::string const& type, point_set const& points)
+    {
+      auto const found = std::ranges::find(points.type_names, type);
+      if (found == points.type_names.end()) return std::nullopt;
+      return static_cast<index_type>(found - points.type_names.begin());
+    }
+
     // A symmetric matrix: the radius for pairs that are not named.
-    std::vector<double> cutoffs_of(pair_choice const& chosen, named_points const& from,
+    std::vector<double> cutoffs_of(pair_choice const& chosen, point_set const& points,
                                    double radius)
     {
-      auto const& names = from.points.type_names;
-      auto const n = names.size();
+      auto const n = points.type_names.size();
       std::vector<double> cutoffs(n * n, radius);
       std::vector<bool> is_given(n * n, false);
       for (auto const& each : chosen.cutoffs)
@@ -33,12 +43,12 @@ namespace nearfield::app
         std::array<std::size_t, 2> at{};
         for (std::size_t k = 0; k < 2; ++k)
         {
-          auto const found = std::ranges::find(names, each.types[k]);
-          if (found == names.end())
-            throw error("--type-cutoffs: found the type '" + each.types[k] + "' in " +
-                        text_of(each) +
-                        ", expected one of those that the points have: " + listed(names));
-          at[k] = static_cast<std::size_t>(found - names.begin());
+          auto const number = number_of(each.types[k], points);
+          if (!number)
+            throw error(
+                "--type-cutoffs: found the type '" + each.types[k] + "' in " + text_of(each) +
+                ", expected one of those that the points have: " + listed(points.type_names));
+          at[k] = *number;
         }
         if (is_given[at[0] * n + at[1]])
           throw error("--type-cutoffs: found " + text_of(each) +
@@ -73,13 +83,34 @@ namespace nearfield::app
                     number_text(options.radius) + "; give the largest cutoff as --radius");
   }
 
-  void settle_pairs(pair_choice& chosen, double radius, named_points& from)
+  void settle_pairs(ranks const& all, pair_choice& chosen, double radius, named_points& from)
   {
+    auto& points = from.points;
+    nearfield::detail::io::range_of_points const range{all.sum(std::uint64_t(points.size())),
+                                                       from.first, points.size()};
     if (auto const path = chosen.file_of_types())
-      nearfield::detail::io::read_types(*path, from.points);
-    if (!chosen.types.empty()) chosen.matrix = cutoffs_of(chosen, from, radius);
-    if (chosen.exclude)
-      chosen.excluded = nearfield::detail::io::read_pairs(*chosen.exclude, from.points.size());
+    {
+      all.require_same_file(*path);
+      all.attempt([&] { nearfield::detail::io::read_types(*path, range, points); });
+    }
+    else if (chosen.has_types_of_input())
+    {
+      auto const own = std::exchange(points.type_names, all.united(points.type_names));
+      all.attempt(
+          [&]
+          {
+            std::vector<index_type> number;
+            for (auto const& name : own) number.push_back(*number_of(name, points));
+            for (auto& type : points.types) type = number[type];
+          });
+    }
+    if (!chosen.types.empty())
+      all.attempt([&] { chosen.matrix = cutoffs_of(chosen, points, radius); });
+    if (!chosen.exclude) return;
+    all.require_same_file(*chosen.exclude);
+    all.attempt([&]
+                { chosen.excluded = nearfield::detail::io::read_pairs(*chosen.exclude, range); });
+    chosen.n_excluded = all.sum(std::uint64_t(chosen.excluded.others.size()));
   }
 
   void print_pairs(pair_choice const& chosen, named_points const& from)
@@ -94,8 +125,7 @@ namespace nearfield::app
             chosen.file_of_types().value_or(from.name));
     if (chosen.exclude)
       print("excluded      ",
-            std::to_string(chosen.excluded.others.size()) +
-                (chosen.excluded.others.size() == 1 ? " pair" : " pairs"),
+            std::to_string(chosen.n_excluded) + (chosen.n_excluded == 1 ? " pair" : " pairs"),
             *chosen.exclude);
   }
 }

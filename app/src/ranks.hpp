@@ -44,6 +44,11 @@ namespace nearfield::app
     [[nodiscard]] virtual std::uint64_t sum_before(std::uint64_t) const { return 0; }
     [[nodiscard]] bool any(bool here) const { return sum(std::uint64_t(here)) > 0; }
 
+    /// The names that any rank has, as they first appear, rank by rank.
+    [[nodiscard]] virtual std::vector<std::string> united(std::vector<std::string> names) const
+    {
+      return names;
+    }
     /// Brings keys[r] of all ranks to rank r, where `keys` is then one list; of one process it stays as it is.
     virtual void exchange(std::vector<std::vector<point_key>>&) const {}
     /// Throws unless all ranks find the same bytes in the file.

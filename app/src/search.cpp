@@ -27,11 +27,8 @@ namespace nearfield::app
       return name;
     }
 
-    void check_early(search_options const& options, int ranks)
+    void check_early(search_options const& options)
     {
-      if (ranks > 1 && !options.pairs.is_all())
-        throw error(std::string(options.pairs.exclude ? "--exclude" : "--types") + ": found " +
-                    std::to_string(ranks) + " ranks of MPI, expected one process");
       check_lengths(options);
       check_devices({.backend = options.backend, .workers = 0});
       if (options.workers > 0 && !has_tasks())
@@ -85,18 +82,14 @@ namespace nearfield::app
     }
     auto early = options; // the first rank alone writes
     if (!all.is_first()) early.output = early.json = std::nullopt;
-    all.attempt([&] { check_early(early, all.size()); });
+    all.attempt([&] { check_early(early); });
 
     auto const start = std::chrono::steady_clock::now();
     auto reading = reading_of(options);
     reading.types = options.pairs.has_types_of_input();
     auto from = read_file(all, options.input, reading);
-    all.attempt(
-        [&]
-        {
-          settle_box(options, from, nullptr);
-          settle_pairs(options.pairs, options.radius, from);
-        });
+    all.attempt([&] { settle_box(options, from, nullptr); });
+    settle_pairs(all, options.pairs, options.radius, from);
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};
     double const read_seconds = all.greatest(seconds_since(start));

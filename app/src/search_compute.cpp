@@ -202,7 +202,12 @@ namespace nearfield::app
       result.points = x.size();
       auto const grid = grid_options<T, Dim, cell_list_options<T, Dim>>(options, origin);
       std::vector<T> const cutoffs(options.pairs.matrix.begin(), options.pairs.matrix.end());
-      auto const filter = filter_of(options.pairs, from.points.types, cutoffs);
+      auto const& [offsets, others] = options.pairs.excluded;
+      std::vector<index_type> const excluded(others.begin(), others.end());
+      pair_filter<T> const filter{.types = from.points.types,
+                                  .type_cutoffs = cutoffs,
+                                  .excluded_offsets = offsets,
+                                  .excluded = excluded};
       auto const* const which = options.pairs.is_all() ? nullptr : &filter;
       if (options.backend == backend::cuda)
         search_on_gpu(x, options, grid, which, result);

@@ -7,6 +7,7 @@
 #include "text.hpp"
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,32 +36,35 @@ namespace nearfield::detail::io
     }
   }
 
-  void read_types(std::filesystem::path const& path, point_set& points)
+  void read_types(std::filesystem::path const& path, range_of_points const& range,
+                  point_set& points)
   {
     type_numbers numbers;
-    std::size_t n = 0;
+    std::uint64_t n = 0;
     for_each_row(path,
                  [&](auto const& fields, place const& where)
                  {
                    if (fields.size() != 1)
                      where.fail(count_of(fields.size(), "field"), "the type of a point alone");
-                   if (++n > points.size())
+                   if (++n > range.n_all)
                      where.fail("a row after the last point",
-                                "one for each of the " + count_of(points.size(), "point"));
+                                "one for each of the " + count_of(range.n_all, "point"));
                    numbers.add(unquoted(fields[0]), where);
                  });
-    if (n != points.size())
+    if (n != range.n_all)
       throw error(printable(path.string()) + ": found " + count_of(n, "type") +
-                      ", expected one for each of the " + count_of(points.size(), "point"),
+                      ", expected one for each of the " + count_of(range.n_all, "point"),
                   error_kind::invalid_data);
     numbers.move_to(points);
+    auto const begin = points.types.begin() + static_cast<std::ptrdiff_t>(range.first);
+    points.types = {begin, begin + static_cast<std::ptrdiff_t>(range.n)};
   }
 
-  pair_rows read_pairs(std::filesystem::path const& path, std::size_t n_points)
+  pair_rows read_pairs(std::filesystem::path const& path, range_of_points const& range)
   {
-    std::vector<std::array<index_type, 2>> pairs;
+    std::vector<std::array<std::uint64_t, 2>> pairs;
     pair_rows rows;
-    rows.offsets.assign(n_points + 1, 0);
+    rows.offsets.assign(range.n + 1, 0);
     bool is_first = true;
     for_each_row(path,
                  [&](auto const& fields, place const& where)
@@ -69,19 +73,22 @@ namespace nearfield::detail::io
                    if (is_header) return;
                    if (fields.size() != 2)
                      where.fail(count_of(fields.size(), "field"), "the two indices of a pair");
-                   std::array<index_type, 2> pair{};
+                   std::array<std::uint64_t, 2> pair{};
                    for (std::size_t k = 0; k < 2; ++k)
                    {
                      auto const index = integer_in(fields[k]).value_or(-1);
-                     if (index < 0 || static_cast<std::uint64_t>(index) >= n_points)
-                       where.fail(in_quotes(fields[k]),
-                                  "an index of the " + count_of(n_points, "point") + ", from 0 on");
-                     pair[k] = static_cast<index_type>(index);
+                     pair[k] = static_cast<std::uint64_t>(index);
+                     if (index < 0 || pair[k] >= range.n_all)
+                       where.fail(in_quotes(fields[k]), "an index of the " +
+                                                            count_of(range.n_all, "point") +
+                                                            ", from 0 on");
                    }
+                   pair[0] -= range.first; // wraps below
+                   if (pair[0] >= range.n) return;
                    pairs.push_back(pair);
                    ++rows.offsets[pair[0] + 1];
                  });
-    for (std::size_t i = 0; i < n_points; ++i) rows.offsets[i + 1] += rows.offsets[i];
+    for (std::size_t i = 0; i < range.n; ++i) rows.offsets[i + 1] += rows.offsets[i];
     rows.others.resize(pairs.size());
     std::vector<std::uint64_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
     for (auto const& [i, j] : pairs) rows.others[next[i]++] = j;

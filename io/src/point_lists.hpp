@@ -15,17 +15,25 @@
 
 namespace nearfield::detail::io
 {
-  /// Gives the points the types of a file with a word for each, line by line.
-  NEARFIELD_API void read_types(std::filesystem::path const& path, point_set& points);
-
-  /// Pairs of points in rows: (i, others[offsets[i]]) ...
-  struct pair_rows
+  /// The points that this process has: [first, first + n) of all that the lists are for.
+  struct range_of_points
   {
-    std::vector<std::uint64_t> offsets = {}; ///< one more than points
-    std::vector<index_type> others = {};
+    std::uint64_t n_all = 0, first = 0, n = n_all;
   };
 
-  /// The pairs of a file with two indices a line, between blanks, commas or tabs, from 0 to n_points - 1. A first line
-  /// without numbers, such as i,j, is a header.
-  NEARFIELD_API pair_rows read_pairs(std::filesystem::path const& path, std::size_t n_points);
+  /// Gives the points the types of a file with a word for each, line by line; names are those of all points.
+  NEARFIELD_API void read_types(std::filesystem::path const& path, range_of_points const& range,
+                                point_set& points);
+
+  /// Pairs of points in rows: (first + i, others[offsets[i]]) ...
+  struct pair_rows
+  {
+    std::vector<std::uint64_t> offsets = {}; ///< one more than rows
+    std::vector<std::uint64_t> others = {};
+  };
+
+  /// The pairs (i, j), with i of the range, of a file with two indices a line, between blanks, commas or tabs, from 0 to
+  /// n_all - 1. A first line without numbers, such as i,j, is a header.
+  NEARFIELD_API pair_rows read_pairs(std::filesystem::path const& path,
+                                     range_of_points const& range);
 }

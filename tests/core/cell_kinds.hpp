@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nearfield/core/cell.hpp>
+#include "point_kinds.hpp"
 
-#include <gtest/gtest.h>
+#include <nearfield/core/cell.hpp>
 
 #include <array>
 #include <cstddef>
@@ -13,14 +13,7 @@
 
 namespace nearfield::test
 {
-  template <class T, int D>
-  struct kind
-  {
-    using real = T;
-    static constexpr int dim = D;
-  };
-  using cell_kinds =
-      ::testing::Types<kind<double, 3>, kind<float, 3>, kind<double, 2>, kind<float, 2>>;
+  using cell_kinds = point_kinds;
 
   template <std::size_t Dim>
   double dot(std::array<double, Dim> const& a, std::array<double, Dim> const& b)

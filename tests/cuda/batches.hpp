@@ -1,12 +1,11 @@
 #pragma once
 
+#include "point_kinds.hpp"
 #include "points.hpp"
 #include "random_cells.hpp"
 
 #include <nearfield/core/cell.hpp>
 #include <nearfield/tree/cell_list.hpp>
-
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -22,15 +21,7 @@
 
 namespace nearfield::test
 {
-  /// The types of typed tests.
-  template <class T, int Dim>
-  struct batch_kind
-  {
-    using real = T;
-    static constexpr int dim = Dim;
-  };
-  using batch_kinds = testing::Types<batch_kind<double, 3>, batch_kind<float, 3>,
-                                     batch_kind<double, 2>, batch_kind<float, 2>>;
+  using batch_kinds = point_kinds;
 
   /// The points of systems in one array, one after another or mixed.
   template <class T, int Dim>

@@ -94,16 +94,19 @@ TEST(types, may_be_in_a_file_of_their_own)
   auto const read = [&](std::string const& content)
   {
     write_text(folder / "types.txt", content);
-    return message_of([&] { read_types(folder / "types.txt", points); });
+    return message_of([&] { read_types(folder / "types.txt", {3}, points); });
   };
   EXPECT_EQ(read("# the types\nNa\n\n\"Cl\"\nNa\n"), "no error");
   EXPECT_EQ(points.types, (numbers{0, 1, 0}));
+  EXPECT_EQ(points.type_names, (names{"Na", "Cl"}));
+  read_types(folder / "types.txt", {3, 1, 2}, points);
+  EXPECT_EQ(points.types, (numbers{1, 0}));
   EXPECT_EQ(points.type_names, (names{"Na", "Cl"}));
   EXPECT_THAT(read("Na\nCl\n"), testing::EndsWith("types.txt: found 2 types, expected one for each "
                                                   "of the 3 points"));
   EXPECT_THAT(read("Na\nCl\nNa\nNa\n"), testing::HasSubstr("types.txt: line 4: found a row after"));
   EXPECT_THAT(read("Na 1\n"), testing::HasSubstr("types.txt: line 1: found 2 fields"));
-  EXPECT_THAT(message_of([&] { read_types(folder / "no.txt", points); }),
+  EXPECT_THAT(message_of([&] { read_types(folder / "no.txt", {3}, points); }),
               testing::HasSubstr("no.txt: cannot be opened"));
 }
 
@@ -113,13 +116,16 @@ TEST(pairs_of_a_file, are_rows)
   auto const read = [&](std::string const& content, std::size_t n)
   {
     write_text(folder / "bonds.txt", content);
-    return read_pairs(folder / "bonds.txt", n);
+    return read_pairs(folder / "bonds.txt", {n});
   };
   for (std::string const text : {"# bonds\n2 0\n0\t1\n\n2 1\n", "i,j\n2,0\n0,1\n2,1\n"})
   {
     auto const rows = read(text, 3);
     EXPECT_EQ(rows.offsets, (std::vector<std::uint64_t>{0, 1, 1, 3}));
-    EXPECT_EQ(rows.others, (numbers{1, 0, 1}));
+    EXPECT_EQ(rows.others, (std::vector<std::uint64_t>{1, 0, 1}));
+    auto const last = read_pairs(folder / "bonds.txt", {3, 2, 1});
+    EXPECT_EQ(last.offsets, (std::vector<std::uint64_t>{0, 2}));
+    EXPECT_EQ(last.others, (std::vector<std::uint64_t>{0, 1}));
   }
   EXPECT_TRUE(read("", 3).others.empty());
   auto const message = [&](std::string const& content)

@@ -382,4 +382,17 @@ namespace nearfield::test
       boxes[12] = boxes[0];
     }
   }
+
+  // PyTorch Geometric 10254: on a GPU, a graph of radius 5 had edges between two systems whose points were not sorted.
+  TEST(reported_cases, pytorch_geometric_10254_edges_between_systems)
+  {
+    auto const x = points_at<2>({{0, 1}, {1, 1}, {10, 10}, {10, 11}});
+    std::vector<int> const batch{0, 1, 0, 1};
+    auto const of = systems_of(batch);
+    double const cutoff = 5;
+    cell_list<double, 2> const cells(
+        x.view(), {.offsets = of.offsets, .cutoffs = {&cutoff, 1}, .order = of.order});
+    EXPECT_EQ(radius_search(simd, cells, to_coo{}).size(), 0u);
+    EXPECT_EQ(radius_search(simd, cell_list(x.view(), cutoff), to_coo{}).size(), 2u);
+  }
 }

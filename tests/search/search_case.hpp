@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends.hpp"
+#include "point_kinds.hpp"
 #include "points.hpp"
 #include "search/search_checks.hpp"
 
@@ -24,14 +25,7 @@
 
 namespace nearfield::test
 {
-  template <class T, int Dim>
-  struct search_kind
-  {
-    using real = T;
-    static constexpr int dim = Dim;
-  };
-  using search_kinds = testing::Types<search_kind<double, 3>, search_kind<float, 3>,
-                                      search_kind<double, 2>, search_kind<float, 2>>;
+  using search_kinds = point_kinds;
 
   /// A search: points, or queries and points; cutoff and options.
   template <class T, int Dim>

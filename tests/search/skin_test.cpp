@@ -359,6 +359,23 @@ namespace nearfield::test
   }
 
   // vesin 172: a list with a skin was not built again where the box changed, and pairs were missing.
+  TEST(skin, refuses_a_box_that_is_none_of_a_system_without_points)
+  {
+    auto const x = points_at<2>({{0, 0}, {1, 0}});
+    std::vector<index_type> const offsets{0, 2, 2};
+    std::vector<double> const cutoffs{0.5};
+    cell<2> const square{.vectors = {{{3, 0}, {0, 3}}}, .periodic = {true, true}};
+    cell<2> line = square;
+    line.vectors[1] = {3, 0};
+    std::vector<cell<2>> const boxes{square, square}, bad{square, line};
+    cell_list<double, 2> cells(x.view(), {.offsets = offsets, .cutoffs = cutoffs, .cells = boxes},
+                               {.skin = 0.2});
+    EXPECT_FALSE(cells.needs_rebuild(x.view(), boxes));
+    EXPECT_TRUE(cells.needs_rebuild(x.view(), bad));
+    EXPECT_THAT([&] { cells.update(x.view(), bad); }, complains_of("system 1", "vector"));
+    EXPECT_EQ(radius_search(simd, cells, count_pairs{}).total, 0u);
+  }
+
   TEST(reported_cases, vesin_172_a_list_is_kept_while_the_box_changes)
   {
     random_numbers random(172);

@@ -122,6 +122,61 @@ namespace
     }
   }
 
+  TEST(program_over_ranks, leaves_out_the_pairs_that_one_process_leaves_out)
+  {
+    temporary_folder const folder;
+    auto const points = cloud(600);
+    std::string rows = "x,y,z,type\n", types, pairs;
+    for (std::size_t i = 0; i < points.size(); ++i)
+    {
+      for (auto const& column : points.positions) rows += std::to_string(column[i]) + ",";
+      std::string const type = i < 250 ? "a" : i % 3 == 0 ? "b" : "c"; // ranks see others first
+      rows += type + "\n";
+      types += type + "\n";
+      for (std::size_t j = i % 7; j < 600; j += 7)
+        pairs += std::to_string(i) + "," + std::to_string(j) + "\n";
+    }
+    auto const in = (folder / "in.csv").string(), of_types = (folder / "types.txt").string(),
+               of_pairs = (folder / "pairs.csv").string(), one = (folder / "one.csv").string(),
+               many = (folder / "many.csv").string(), json = (folder / "out.json").string();
+    write_text(in, rows);
+    write_text(of_types, types);
+    write_text(of_pairs, pairs);
+    for (std::string const& from : {std::string("file"), of_types})
+    {
+      auto const search = [&](std::string const& output)
+      {
+        return std::vector<std::string>{in,
+                                        "--radius",
+                                        "0.2",
+                                        "--types",
+                                        from,
+                                        "--type-cutoffs",
+                                        "c:b=0.15,c:c=0,a:c=0.1",
+                                        "--exclude",
+                                        of_pairs,
+                                        "--output",
+                                        output,
+                                        "--json",
+                                        json};
+      };
+      expect_success(run_alone(search(one), "search"));
+      auto const wanted = in_order(read_csv(one, "i,j"), "half");
+      ASSERT_GT(wanted.size(), 500u);
+      auto const alone = read_json(json);
+      expect_success(run_over(3, search(many), "search"));
+      EXPECT_EQ(read_csv(many, "i,j"), wanted);
+      auto const over = read_json(json);
+      for (auto const* key : {"pairs", "excluded", "types.0", "types.1", "type_cutoffs.1"})
+        EXPECT_EQ(over.at(key), alone.at(key)) << key;
+    }
+    write_text(of_types, types + "a\n");
+    expect_the_refusal(
+        folder,
+        {in, "--radius", "0.2", "--types", of_types, "--type-cutoffs", "a:a=0.1", "--output", many},
+        "search");
+  }
+
   TEST(program_over_ranks, searches_fewer_points_than_ranks)
   {
     temporary_folder const folder;

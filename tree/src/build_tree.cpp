@@ -1,6 +1,7 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include "cell_interactions.hpp"
+#include "cell_places.hpp"
 #include "gaps.hpp"
 #include "images.hpp"
 #include "instantiate.hpp"
@@ -214,45 +215,6 @@ namespace nearfield::detail
       return parts;
     }
 
-    /// Points that are brought into a box of any shape, and their places along its normals: a tree of these has the box
-    /// [0, thickness) along each periodic axis.
-    template <class T, int Dim>
-    struct points_in_cell
-    {
-      reduced_points<T, Dim> reduced;
-      page_vector<double> columns;
-      strided<double const, Dim> places;
-
-      points_in_cell(executor& on, cell_frame<Dim> const& frame,
-                     named_positions<T, Dim> const& points)
-      {
-        valid_bounds(on, points, {});
-        reduce_points(on, frame, points.positions, points.name, reduced, "build_tree");
-        std::size_t const n = points.positions.size();
-        columns.resize(Dim * n);
-        for_each_part(on, cut(on, n),
-                      [&](int, std::size_t begin, std::size_t end)
-                      {
-                        for (std::size_t i = begin; i < end; ++i)
-                          for (int a = 0; a < Dim; ++a) columns[a * n + i] = place_of(frame, i, a);
-                      });
-        std::array<double const*, Dim> first;
-        for (int a = 0; a < Dim; ++a) first[a] = columns.data() + a * n;
-        places = soa<double const, Dim>(first, n);
-      }
-
-    private:
-      [[nodiscard]] double place_of(cell_frame<Dim> const& frame, std::size_t i, int axis) const
-      {
-        if (frame.is_aligned && !frame.periodic[axis]) return double(reduced.x[axis][i]);
-        double const along = frame.along(axis, widened(point_at(reduced.x, i)));
-        // rounding may put a point on the far face, or before the near one
-        return frame.periodic[axis]
-                   ? std::clamp(along, 0., std::nextafter(frame.thickness[axis], 0.))
-                   : along;
-      }
-    };
-
     /// The sets of a tree in a box of any shape, and the options of a tree of their places.
     template <class T, int Dim>
     struct sets_in_cell
@@ -264,21 +226,24 @@ namespace nearfield::detail
 
       sets_in_cell(executor& on, strided<T const, Dim> const& target_positions,
                    strided<T const, Dim> const* source_positions, tree_options<Dim> const& given)
-          : frame(given.cell),
-            targets(on, frame, {target_positions, source_positions ? "targets" : "points"}),
-            options(given)
+          : frame(given.cell), options(given)
       {
+        targets.load(on, frame, {target_positions, source_positions ? "targets" : "points"});
         if (any_period(given.period))
           throw error("build_tree: both .cell and .period are given; give one of them");
-        if (source_positions)
-          sources.emplace(on, frame, named_positions<T, Dim>{*source_positions, "sources"});
+        if (source_positions) sources.emplace().load(on, frame, {*source_positions, "sources"});
         options.cell = {};
         options.period = frame.thickness;
       }
 
-      [[nodiscard]] strided<double const, Dim> const* source_places() const
+      /// f(places of targets, those of sources or null)
+      template <class F>
+      decltype(auto) with_places(F const& f) const
       {
-        return sources ? &sources->places : nullptr;
+        auto const of_targets = targets.places();
+        if (!sources) return f(of_targets, nullptr);
+        auto const of_sources = sources->places();
+        return f(of_targets, &of_sources);
       }
     };
   }
@@ -290,17 +255,19 @@ namespace nearfield::detail
     executor& on = threads_or_here(given);
     if (!options.cell.is_periodic()) return tree<Dim>(build_parts(on, targets, sources, options));
     sets_in_cell<T, Dim> const sets(on, targets, sources, options);
-    auto parts = build_parts(on, sets.targets.places, sets.source_places(), sets.options);
-    std::vector<image_counters<Dim>> images;
-    make_images(sets.frame, image_numbers<Dim>::of_trees(), parts.shifts, images);
+    using places = strided<double const, Dim>;
+    auto parts =
+        sets.with_places([&](places const& targets_at, places const* sources_at)
+                         { return build_parts(on, targets_at, sources_at, sets.options); });
+    parts.shifts = shifts_of(sets.frame);
     auto const make_moves = [&](reduced_points<T, Dim> const& of, auto const& order, auto& moves)
     {
       if (of.images.empty()) return;
       moves.resize(order.size());
       write_moves<Dim>(on, sets.frame, of.images, order, moves.data());
     };
-    make_moves(sets.targets.reduced, parts.target_order, parts.target_moves);
-    if (sets.sources) make_moves(sets.sources->reduced, parts.source_order, parts.source_moves);
+    make_moves(sets.targets.inside, parts.target_order, parts.target_moves);
+    if (sets.sources) make_moves(sets.sources->inside, parts.source_order, parts.source_moves);
     return tree<Dim>(std::move(parts));
   }
 
@@ -317,8 +284,10 @@ namespace nearfield::detail
     if (options.cell.is_periodic())
     {
       sets_in_cell<T, Dim> const sets(on, targets, sources, options);
-      return choose_leaf_size<double, Dim>(given, sets.targets.places, sets.source_places(),
-                                           sets.options);
+      using places = strided<double const, Dim>;
+      return sets.with_places(
+          [&](places const& targets_at, places const* sources_at)
+          { return choose_leaf_size<double, Dim>(given, targets_at, sources_at, sets.options); });
     }
     typename tree<Dim>::parts parts;
     leaf_costs::choice choice;

@@ -75,7 +75,7 @@ namespace nearfield::detail
     kept_systems<Dim> given;
     bool one_set = true;
     system_tables<T, Dim> tables;
-    two_sets<sorted_points<T, Dim>> sorted;
+    two_sets<points_by_cell<T, Dim>> sorted;
     /// by position, what brought points into the box; empty if all were inside
     two_sets<std::vector<std::array<double, 3>>> moves;
     two_sets<page_vector<index_type>> offsets; ///< of boxes

@@ -38,7 +38,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   void sort_into_cells(executor& on, strided<T const, Dim> const& points,
                        cell_grid<T, Dim> const& grid, std::size_t first,
-                       sorted_points<T, Dim>& sorted, occupied_cells& cells, sort_scratch& scratch)
+                       points_by_cell<T, Dim>& sorted, occupied_cells& cells, sort_scratch& scratch)
   {
     std::size_t const n = points.size();
     auto const order = std::span(sorted.order).subspan(first, n);
@@ -83,7 +83,7 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void sort_into_cells(executor&, strided<T const, Dim> const&, cell_grid<T, Dim> const&, \
-                                std::size_t, sorted_points<T, Dim>&, occupied_cells&,              \
+                                std::size_t, points_by_cell<T, Dim>&, occupied_cells&,             \
                                 sort_scratch&);                                                    \
   template void require_columns(strided<T const, Dim> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)

@@ -18,7 +18,7 @@ namespace nearfield::detail
 {
   /// One set of points in the order of their cells, those of one system after another.
   template <class T, int Dim>
-  struct sorted_points
+  struct points_by_cell
   {
     static constexpr std::size_t padding = cell_view<T, Dim>::padding;
 
@@ -53,7 +53,8 @@ namespace nearfield::detail
   template <class T, int Dim>
   void sort_into_cells(executor& on, strided<T const, Dim> const& points,
                        cell_grid<T, Dim> const& grid, std::size_t first,
-                       sorted_points<T, Dim>& sorted, occupied_cells& cells, sort_scratch& scratch);
+                       points_by_cell<T, Dim>& sorted, occupied_cells& cells,
+                       sort_scratch& scratch);
 
   /// Throws nearfield::error for a null column, and 2^32 - 64 points or more.
   template <class T, int Dim>

@@ -8,28 +8,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <cstdint>
 
 namespace nearfield::detail
 {
-  namespace
-  {
-    template <std::size_t Dim>
-    double square(std::array<double, Dim> const& x)
-    {
-      double sum = 0;
-      for (double const of_axis : x) sum += of_axis * of_axis;
-      return sum;
-    }
-  }
-
   template <class T, int Dim>
   cell_update<T, Dim>::cell_update(executor& on, cell_list_data<T, Dim> const& data,
                                    cell_list_options<T, Dim> const& options,
                                    two_sets<set_type> const& points, bool one_set,
                                    std::span<cell<Dim> const> cells)
-      : on_(on), data_(data), reach_beyond_(reach_beyond(options)), points_(points),
-        n_sets_(one_set ? 1 : 2), cells_(cells.empty() ? std::span(data.given.cells) : cells)
+      : on_(on), data_(data), points_(points), n_sets_(one_set ? 1 : 2),
+        cells_(cells.empty() ? std::span(data.given.cells) : cells)
   {
     auto const& systems = data.tables.systems;
     check_boxes("cell_list", cells.size(), systems.size());
@@ -40,8 +29,23 @@ namespace nearfield::detail
       require_columns(points[k], one_set || k == 1 ? "points" : "queries");
       fits_ &= points[k].size() == data.sorted[k].n;
     }
-    for (std::size_t s = 0; s < systems.size() && fits_; ++s)
-      fits_ = cells_[cells_.size() > 1 ? s : 0].periodic == systems[s].grid.frame.periodic;
+    if (!fits_) return;
+    most_squared_.resize(systems.size());
+    std::atomic<bool> fit = true;
+    for_each_part(on_, cut(on_, systems.size()),
+                  [&](int, std::size_t begin, std::size_t end)
+                  {
+                    for (std::size_t s = begin; s < end; ++s)
+                    {
+                      auto const& grid = systems[s].grid;
+                      most_squared_[s] =
+                          most_move_squared(grid, frame_of(s), reach_beyond(options));
+                      if (cells_[cells_.size() > 1 ? s : 0].periodic != grid.frame.periodic ||
+                          !(most_squared_[s] >= 0))
+                        fit = false;
+                    }
+                  });
+    fits_ = fit;
   }
 
   /// That of the last build, with the vectors of now.
@@ -81,9 +85,6 @@ namespace nearfield::detail
                                         std::size_t end, target* to) const
   {
     auto const frame = frame_of(s);
-    double const most_squared =
-        most_move_squared(data_.tables.systems[s].grid, frame, reach_beyond_);
-    if (!(most_squared >= 0)) return false;
     auto const points = points_[set];
     auto const& counters = data_.tables.counters[set];
     index_type const* const order = data_.sorted[set].order.data();
@@ -91,46 +92,20 @@ namespace nearfield::detail
     for (std::size_t p = begin; p < end; ++p)
     {
       index_type const i = order[p];
-      auto const x = point_at(points, i);
+      std::array<T, Dim> before;
+      for (int a = 0; a < Dim; ++a) before[a] = built[a][p];
       image_counters<Dim> image{};
       if (!counters.empty()) image = counters[i];
-      std::array<T, Dim> at;
-      std::array<double, Dim> move;
-      auto const is_near = [&]
-      {
-        at = x;
-        if (image != image_counters<Dim>())
-        {
-          auto const shift = frame.shift(image);
-          for (int a = 0; a < Dim; ++a) at[a] = static_cast<T>(double(x[a]) - shift[a]);
-        }
-        for (int a = 0; a < Dim; ++a) move[a] = double(at[a]) - double(built[a][p]);
-        return square(move) <= most_squared;
-      };
-      if (!is_near())
-      {
-        // wrapped by vectors, or too far
-        std::array<double, Dim> cells{};
-        for (int a = 0; a < Dim; ++a)
-          if (frame.periodic[a])
-          {
-            double along = 0;
-            for (int b = 0; b < Dim; ++b) along += move[b] * frame.normals[a][b];
-            cells[a] = std::floor(along / frame.thickness[a] + 0.5);
-          }
-        auto const turns = frame.image_of(cells);
-        for (int a = 0; a < Dim; ++a)
-        {
-          double const sum = image[a] + turns[a];
-          if (!(std::abs(sum) <= frame.max_image)) return false;
-          image[a] = static_cast<std::int32_t>(sum);
-        }
-        if (!is_near()) return false;
-        if (to) to->wraps = true;
-      }
+      auto const point =
+          follow<T, Dim>(point_at(points, i), before, image, frame, most_squared_[s]);
+      if (!point.fits) return false;
       if (!to) continue;
-      for (int a = 0; a < Dim; ++a) to->x[set][a][p] = at[a] + T(0); // 0 for -0
-      if (to->counters[set]) to->counters[set][i] = image;
+      for (int a = 0; a < Dim; ++a)
+      {
+        to->x[set][a][p] = point.at[a] + T(0); // 0 for -0
+        if (point.image[a] != image[a]) to->wraps = true;
+        if (to->counters[set]) to->counters[set][i][a] = static_cast<std::int32_t>(point.image[a]);
+      }
     }
     return true;
   }

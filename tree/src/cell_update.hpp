@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -50,10 +51,10 @@ namespace nearfield::detail
 
     executor& on_;
     cell_list_data<T, Dim> const& data_;
-    double reach_beyond_;
     two_sets<set_type> points_;
     std::size_t n_sets_;
     std::span<cell<Dim> const> cells_;
-    bool fits_ = true; ///< sizes and axes are the same
+    std::vector<double> most_squared_; ///< of each system: how far points may have moved
+    bool fits_ = true;                 ///< sizes and axes are the same, and no box has changed much
   };
 }

@@ -178,15 +178,23 @@ namespace nearfield::detail
   }
 
   /// The shifts that lists of trees index; none without a periodic axis.
+  template <int Dim>
+  std::vector<std::array<double, 3>> shifts_of(cell_frame<Dim> const& frame)
+  {
+    std::vector<std::array<double, 3>> shifts;
+    std::vector<image_counters<Dim>> images;
+    if (frame.periodic != std::array<bool, Dim>())
+      make_images(frame, image_numbers<Dim>::of_trees(), shifts, images);
+    return shifts;
+  }
   template <class T, std::size_t Dim>
   std::vector<std::array<double, 3>> shifts_of(std::array<T, Dim> const& period)
   {
-    std::vector<std::array<double, 3>> shifts(any_period(period) ? n_images : 0);
-    // digits of the image in base 3, one more than the periods
-    for (int a = 0; a < static_cast<int>(Dim); ++a)
-      for (int s = 0; period[a] > 0 && s < n_images; ++s)
-        shifts[s][a] = ((s + n_images / 2) % n_images / image_step(a) % 3 - 1) * double(period[a]);
-    return shifts;
+    cell_frame<static_cast<int>(Dim)> frame;
+    for (std::size_t a = 0; a < Dim; ++a)
+      if (frame.periodic[a] = period[a] > 0; frame.periodic[a])
+        frame.vectors[a][a] = double(period[a]);
+    return shifts_of(frame);
   }
 
   /// Throws nearfield::error for periods that a tree of points in T cannot have.

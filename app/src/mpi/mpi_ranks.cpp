@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nearfield::app
@@ -66,6 +67,28 @@ namespace nearfield::app
     auto const arrived = exchange<point_key>(leaving, offsets).values;
     leaving = {};
     attempt([&] { keys[0].assign(arrived.begin(), arrived.end()); });
+  }
+
+  std::vector<std::string> mpi_ranks::united(std::vector<std::string> names) const
+  {
+    std::string lines, for_all;
+    for (auto const& name : names) lines += name + "\n";
+    std::vector<std::size_t> offsets{0};
+    for (int r = 0; r < size(); ++r)
+    {
+      for_all += lines;
+      offsets.push_back(for_all.size());
+    }
+    auto const arrived = exchange<char>(for_all, offsets).values;
+    names = {};
+    std::string name;
+    for (char const c : arrived)
+      if (c != '\n')
+        name += c;
+      else if (auto const next = std::exchange(name, {});
+               std::ranges::find(names, next) == names.end())
+        names.push_back(next);
+    return names;
   }
 
   void mpi_ranks::pass_to_first(std::function<void(byte_sink const&)> const& write,

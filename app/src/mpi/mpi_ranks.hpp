@@ -50,6 +50,7 @@ namespace nearfield::app
       return library::sum_before(value);
     }
 
+    [[nodiscard]] std::vector<std::string> united(std::vector<std::string> names) const override;
     void exchange(std::vector<std::vector<point_key>>& keys) const override;
     /// Throws agreed_error unless all ranks have the same lines; it names the first that differ.
     void require_same_options(std::string const& lines) const;

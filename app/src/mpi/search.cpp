@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace nearfield::app
 {
@@ -144,11 +145,24 @@ namespace nearfield::app
                                  return std::make_optional<starpu_mpi::distributed_cells<T, Dim>>(
                                      MPI_COMM_WORLD, x->template view<Dim>(), options.radius, grid);
                                });
+      std::vector<T> const cutoffs(options.pairs.matrix.begin(), options.pairs.matrix.end());
+      std::optional<starpu_mpi::filtered<T, Dim>> some;
+      if (!options.pairs.is_all())
+        some.emplace(*cells,
+                     starpu_mpi::pair_filter<T>{.types = mine.points.types,
+                                                .type_cutoffs = cutoffs,
+                                                .excluded_offsets = options.pairs.excluded.offsets,
+                                                .excluded = options.pairs.excluded.others});
+      auto const search_in = [&](auto const& where, auto const& what)
+      {
+        return some ? starpu_mpi::radius_search(where, *some, what)
+                    : starpu_mpi::radius_search(where, *cells, what);
+      };
       auto const search = [&](auto const& what)
       {
-        if (options.backend == backend::cuda) return starpu_mpi::radius_search(cuda, *cells, what);
-        return on_cpu(running ? &*running : nullptr, options.backend, [&](auto const& where)
-                      { return starpu_mpi::radius_search(where, *cells, what); });
+        if (options.backend == backend::cuda) return search_in(cuda, what);
+        return on_cpu(running ? &*running : nullptr, options.backend,
+                      [&](auto const& where) { return search_in(where, what); });
       };
 
       result.ranks = all.size();

@@ -74,19 +74,26 @@ namespace nearfield::starpu_mpi::detail
                                                soa<T const, Dim> const& points) const
     {
       std::vector<std::pair<int, index_type>> found;
+      std::vector<std::array<double, Dim>>
+          places; // of the points of a cell, if other ranks are near
       for (std::size_t first = 0, last = 0; first < keys.size(); first = last)
       {
         while (last < keys.size() && keys[last] == keys[first]) ++last;
         auto const at = decode<Dim>(keys[first], cells_.layout);
+        places.clear();
         // with one cell per cutoff, an axis that reaches further has one cell
         std::array<int, Dim> step;
         step.fill(-1);
         for (bool more = true; more;)
         {
           if (auto const rank = owner(at, step); rank != rank_)
+          {
+            for (std::size_t p = first + places.size(); p < last; ++p)
+              places.push_back(place_in(at, point_at<T, Dim>(points, p)));
             for (std::size_t p = first; p < last; ++p)
-              if (is_near(at, step, points, p))
+              if (is_near(step, places[p - first]))
                 found.emplace_back(rank, static_cast<index_type>(p));
+          }
           int a = 0;
           while (a < Dim && ++step[a] == 2) step[a++] = -1;
           more = a < Dim;
@@ -115,18 +122,27 @@ namespace nearfield::starpu_mpi::detail
       return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
     }
 
-    /// Whether a point is closer than the cutoff to the cell one step away from its own.
-    bool is_near(std::array<std::uint32_t, Dim> const& at, std::array<int, Dim> const& step,
-                 soa<T const, Dim> const& points, std::size_t p) const
+    /// How far a point lies from the lower faces of its cell, in cells.
+    std::array<double, Dim> place_in(std::array<std::uint32_t, Dim> const& at,
+                                     std::array<T, Dim> const& point) const
     {
       auto const& grid = cells_.grid;
-      auto const x = grid.frame.reduce(point_at<T, Dim>(points, p)).at;
+      auto const x = grid.frame.reduce(point).at;
+      std::array<double, Dim> place;
+      for (int a = 0; a < Dim; ++a) place[a] = grid.place(a, grid.along(a, x)) - at[a];
+      return place;
+    }
+
+    /// Whether a point there is closer than the cutoff to the cell one step away from its own.
+    bool is_near(std::array<int, Dim> const& step, std::array<double, Dim> const& place) const
+    {
+      auto const& grid = cells_.grid;
       double distance2 = 0; // or less, where normals are not orthogonal to each other
       for (int a = 0; a < Dim; ++a)
       {
         if (step[a] == 0) continue;
-        double const place = grid.place(a, grid.along(a, x)) - at[a];
-        double const gap = std::max(0., step[a] < 0 ? place : 1 - place) / grid.inverse_width[a];
+        double const gap =
+            std::max(0., step[a] < 0 ? place[a] : 1 - place[a]) / grid.inverse_width[a];
         distance2 = grid.frame.is_aligned ? distance2 + gap * gap : std::max(distance2, gap * gap);
       }
       return distance2 <= reach2_;

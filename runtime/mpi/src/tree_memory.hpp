@@ -2,11 +2,11 @@
 
 #include "travelling_points.hpp"
 
-#include "cell_places.hpp"
 #include "cuts.hpp"
 #include "layer.hpp"
 #include "ranks.hpp"
 
+#include "tree/src/cell_places.hpp"
 #include "tree/src/images.hpp"
 #include "tree/src/leaves.hpp"
 #include "tree/src/sort.hpp"
@@ -99,11 +99,7 @@ namespace nearfield::starpu_mpi::detail
     /// Those of the images of trees.
     [[nodiscard]] std::vector<std::array<double, 3>> shifts(shape<Dim> const& of) const
     {
-      if (!frame) return shifts_of(of.period);
-      std::vector<std::array<double, 3>> made;
-      std::vector<image_counters<Dim>> images;
-      make_images(*frame, image_numbers<Dim>::of_trees(), made, images);
-      return made;
+      return frame ? shifts_of(*frame) : shifts_of(of.period);
     }
 
     /// Sorts the caller's points along the curve. Collective.

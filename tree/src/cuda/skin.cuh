@@ -32,10 +32,9 @@ namespace nearfield::detail
   template <int Dim>
   struct moves_in_frame
   {
-    cell_frame<Dim> then, now;
+    cell_frame<Dim> now;
     double most2;
 
-    __device__ cell_frame<Dim> const& frame_then(std::uint32_t) const { return then; }
     __device__ cell_frame<Dim> const& frame_now(std::uint32_t) const { return now; }
     /// The most that a point may have moved, squared; below 0 if it may not.
     __device__ double most_squared(std::uint32_t) const { return most2; }
@@ -45,14 +44,10 @@ namespace nearfield::detail
   template <int Dim>
   struct moves_in_systems
   {
-    frames_of_systems<Dim> then, now;
+    frames_of_systems<Dim> now;
     double const* most2;
     std::uint32_t const* of_point;
 
-    __device__ cell_frame<Dim> const& frame_then(std::uint32_t i) const
-    {
-      return then(of_point[i]);
-    }
     __device__ cell_frame<Dim> const& frame_now(std::uint32_t i) const { return now(of_point[i]); }
     __device__ double most_squared(std::uint32_t i) const { return most2[of_point[i]]; }
   };
@@ -66,70 +61,25 @@ namespace nearfield::detail
     std::uint32_t* packed = nullptr;
   };
 
-  /// A point x was at u = x - w vectors when cells were made. Now it is at x - (w + k) vectors, where k is 0 or, if that is
-  /// too far from u, the nearest image by the frame of that time.
+  /// Follows each point from where it was when cells were made.
   template <class T, int Dim, class Moves>
   __global__ void
   follow_points(device_points<T, Dim> const points, device_points<T, Dim> const where_then,
                 counters_of_points<Dim> const images, __grid_constant__ Moves const moves,
                 __grid_constant__ followed_points<T, Dim> const to, found_moves* found)
   {
-    using row = std::array<double, Dim>;
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
-    std::array<T, Dim> const x = points.at(i), u = where_then.at(i);
-    image_counters<Dim> const counters = images[i];
-    cell_frame<Dim> const& now = moves.frame_now(i);
-    row image{}, at{}, before{};
-#pragma unroll
-    for (int a = 0; a < Dim; ++a)
-    {
-      image[a] = counters[a];
-      before[a] = static_cast<double>(u[a]);
-    }
-    // its square of the distance from u, as rounded
-    auto const moved = [&]
-    {
-      row const shift = now.shift(image);
-      double square = 0;
-#pragma unroll
-      for (int a = 0; a < Dim; ++a)
-      {
-        at[a] = static_cast<double>(static_cast<T>(static_cast<double>(x[a]) - shift[a]));
-        square += (at[a] - before[a]) * (at[a] - before[a]);
-      }
-      return square;
-    };
-    double const most2 = moves.most_squared(i);
-    double square = moved();
-    if (!(square <= most2)) // NaN is far
-    {
-      cell_frame<Dim> const& then = moves.frame_then(i);
-      // the second turn sees what a point far away lost by rounding
-      for (int turn = 0; turn < 2; ++turn)
-      {
-        row cells{};
-#pragma unroll
-        for (int a = 0; a < Dim; ++a)
-          if (then.periodic[a])
-            cells[a] = rint((then.along(a, at) - then.along(a, before)) / then.thickness[a]);
-        row const step = then.image_of(cells);
-#pragma unroll
-        for (int a = 0; a < Dim; ++a) image[a] += step[a];
-        square = moved();
-      }
-      bool fits = square <= most2;
-#pragma unroll
-      for (int a = 0; a < Dim; ++a) fits &= fabs(image[a]) <= then.max_image;
-      if (!fits) found->has_left = 1;
-    }
+    auto const point = follow<T, Dim>(points.at(i), where_then.at(i), images[i], moves.frame_now(i),
+                                      moves.most_squared(i));
+    if (!point.fits) found->has_left = 1;
     if (!to.images) return;
     image_counters<Dim> counted{};
 #pragma unroll
     for (int a = 0; a < Dim; ++a)
     {
-      to.columns[a][i] = static_cast<T>(at[a]);
-      counted[a] = static_cast<std::int32_t>(image[a]);
+      to.columns[a][i] = point.at[a];
+      counted[a] = static_cast<std::int32_t>(point.image[a]);
     }
     to.images[i] = counted;
     using counters_of = counters_of_points<Dim>;
@@ -233,15 +183,12 @@ namespace nearfield::detail
       auto* const to = !writes ? nullptr : is_fixed() ? &in_box_[set] : &found.points[set];
       if (systems_.any())
         follow(set, sets[set],
-               moves_in_systems<Dim>{systems_.frames->view(), frames_now_.view(),
-                                     frames_now_.most2.data(),
+               moves_in_systems<Dim>{frames_now_.view(), frames_now_.most2.data(),
                                      systems_.parts->sets[set].by_point()},
                to);
       else
         follow(set, sets[set],
-               moves_in_frame<Dim>{grid_.frame, found.frame,
-                                   most_move_squared(grid_, found.frame, skin)},
-               to);
+               moves_in_frame<Dim>{found.frame, most_move_squared(grid_, found.frame, skin)}, to);
     }
     return found;
   }

@@ -51,13 +51,11 @@ namespace nearfield::detail
           frame_(options.cell), built_("build_tree: pinned memory"),
           enqueued_("build_tree: pinned memory")
     {
-      auto shifts = shifts_of(options.period);
+      auto const shifts = has_cell() ? shifts_of(frame_) : shifts_of(options.period);
       if (has_cell())
       {
         options_.cell = {};
         options_.period = frame_.thickness;
-        std::vector<image_counters<Dim>> images;
-        make_images(frame_, image_numbers<Dim>::of_trees(), shifts, images);
       }
       if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
     }

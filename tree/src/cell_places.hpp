@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tree/src/keys.hpp"
-#include "tree/src/reduce.hpp"
-#include "tree/src/root.hpp"
+#include "keys.hpp"
+#include "reduce.hpp"
+#include "root.hpp"
 
 #include <nearfield/core/cell.hpp>
 #include <nearfield/core/parallel.hpp>
@@ -16,10 +16,8 @@
 /// \file
 /// Where points lie in a box of any shape: build_tree() cuts the box by these places, and so do ranks.
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::detail
 {
-  using namespace nearfield::detail;
-
   /// The place along the normal of an axis of a point in the reduced cell.
   template <class T, int Dim>
   double place_along(cell_frame<Dim> const& frame, std::array<T, Dim> const& u, int axis)
@@ -31,7 +29,8 @@ namespace nearfield::starpu_mpi::detail
                                 : along;
   }
 
-  /// Points of a set that are brought into the box, and their places.
+  /// Points of a set that are brought into the box, and their places along its normals: a tree of these has the box
+  /// [0, thickness) along each periodic axis.
   template <class T, int Dim>
   struct points_in_cell
   {
