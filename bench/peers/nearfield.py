@@ -71,13 +71,14 @@ class Nearfield:
         offsets = _array(found.offsets, n + 1, np.uint64)
         return np.repeat(np.arange(n, dtype=np.uint32), np.diff(offsets.astype(np.int64))), j
 
-    def images(self, problem, output, by_i):
-        """An opaque list, for columns(): i, j and S, with ijdDS also d and D; with by_i in the order of i."""
+    def images(self, problem, output, by_i, cubic_cells=False):
+        """An opaque list, for columns(): i, j and S, with ijdDS also d and D; with by_i in the order of i. Cells of the
+        default are half as wide along the last axis."""
         x, out = problem.x("f64"), ImageList()
         self._call("images", x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
                    ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period),
-                   ctypes.c_bool(output == "ijdDS"), ctypes.c_bool(by_i), ctypes.c_int(self.threads),
-                   ctypes.byref(out))
+                   ctypes.c_bool(output == "ijdDS"), ctypes.c_bool(by_i), ctypes.c_bool(cubic_cells),
+                   ctypes.c_int(self.threads), ctypes.byref(out))
         return out
 
     def columns(self, found, n):

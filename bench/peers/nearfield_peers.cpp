@@ -97,10 +97,11 @@ namespace
   }
 
   template <class T>
-  nf::cell_list_options<T, 3> box(double period)
+  nf::cell_list_options<T, 3> box(double period, bool cubic_cells = false)
   {
     nf::cell_list_options<T, 3> options;
     options.period.fill(static_cast<T>(period));
+    if (cubic_cells) options.cells_per_cutoff.fill(1);
     return options;
   }
 
@@ -113,19 +114,19 @@ namespace
 
   /// Calls f(where, cells) with a cell list of the points.
   template <class T, class F>
-  void with_cells(T const* xyz, std::size_t n, double cutoff, double period, int threads,
-                  F const& f)
+  void with_cells(T const* xyz, std::size_t n, double cutoff, nf::cell_list_options<T, 3> const& in,
+                  int threads, F const& f)
   {
-    if (threads == 1) return f(nf::simd, nf::cell_list{points(xyz, n), cutoff, box<T>(period)});
+    if (threads == 1) return f(nf::simd, nf::cell_list{points(xyz, n), cutoff, in});
     auto const where = nf::simd.with(team(threads));
-    f(where, nf::cell_list{where, points(xyz, n), cutoff, box<T>(period)});
+    f(where, nf::cell_list{where, points(xyz, n), cutoff, in});
   }
 
   template <class T>
   void search(T const* xyz, std::size_t n, double cutoff, double period, bool full, int threads,
               pair_list& out)
   {
-    with_cells(xyz, n, cutoff, period, threads,
+    with_cells(xyz, n, cutoff, box<T>(period), threads,
                [&](auto const& where, auto const& cells)
                {
                  if (full)
@@ -136,15 +137,16 @@ namespace
   }
 
   /// i, j and S, by i as rows.
-  void search_images(double const* xyz, std::size_t n, double cutoff, double period, bool by_i,
-                     int threads, image_list& out)
+  void search_images(double const* xyz, std::size_t n, double cutoff,
+                     nf::cell_list_options<double, 3> const& in, bool by_i, int threads,
+                     image_list& out)
   {
     auto const deliver = [&](auto&& list)
     {
       auto const& found = describe(std::move(list), out.pairs);
       for (std::size_t a = 0; a < 3; ++a) out.shifts[a] = found.images[a].data();
     };
-    with_cells(xyz, n, cutoff, period, threads,
+    with_cells(xyz, n, cutoff, in, threads,
                [&](auto const& where, auto const& cells)
                {
                  auto const images = nf::image_columns::counters;
@@ -157,8 +159,9 @@ namespace
   }
 
   /// i, j, d, D and S in memory of the caller.
-  void search_geometry(double const* xyz, std::size_t n, double cutoff, double period, bool by_i,
-                       int threads, image_list& out)
+  void search_geometry(double const* xyz, std::size_t n, double cutoff,
+                       nf::cell_list_options<double, 3> const& in, bool by_i, int threads,
+                       image_list& out)
   {
     struct columns
     {
@@ -167,7 +170,7 @@ namespace
       nf::page_array<double> distances, displacements;
     };
     columns& to = keep(columns{});
-    with_cells(xyz, n, cutoff, period, threads,
+    with_cells(xyz, n, cutoff, in, threads,
                [&](auto const& where, auto const& cells)
                {
                  std::size_t const found =
@@ -301,14 +304,17 @@ PEERS_API double peers_bound(int threads, double bytes, double pairs, bool singl
 PEERS_SEARCH(f32, float)
 PEERS_SEARCH(f64, double)
 
-/// Full pairs in a periodic box with the images of j, also with d and D; by i or in the order of cells.
+/// Full pairs in a periodic box with the images of j, also with d and D; by i or in the order of cells. With
+/// cubic cells, one per cutoff, in place of two along the last axis: fewer cells for few points.
 PEERS_API bool peers_images(double const* xyz, std::size_t n, double cutoff, double period,
-                            bool geometry, bool by_i, int threads, image_list* out)
+                            bool geometry, bool by_i, bool cubic_cells, int threads,
+                            image_list* out)
 {
   return guarded(
       [&]
       {
-        (geometry ? search_geometry : search_images)(xyz, n, cutoff, period, by_i, threads, *out);
+        (geometry ? search_geometry : search_images)(
+            xyz, n, cutoff, box<double>(period, cubic_cells), by_i, threads, *out);
       });
 }
 

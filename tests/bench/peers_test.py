@@ -55,7 +55,7 @@ class Ours:
     def pairs(self, found, n):
         return found
 
-    def images(self, problem, output, by_i):
+    def images(self, problem, output, by_i, cubic_cells=False):
         return images(problem, output)
 
     def columns(self, found, n):
