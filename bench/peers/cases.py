@@ -11,8 +11,9 @@ DTYPES = {"f32": np.float32, "f64": np.float64}
 class Problem:
     """Points, in the layouts that packages want: made before the clock starts."""
 
-    def __init__(self, name, points, cutoff=0.0, period=0.0):
+    def __init__(self, name, points, cutoff=0.0, period=0.0, letters=("ijS", "ijdDS")):
         self.name, self.cutoff, self.period, self.n = name, cutoff, period, len(points)
+        self.letters = letters  # of lists with images
         self._x = {"f64": np.ascontiguousarray(points)}
         self._q = np.random.default_rng(7).uniform(-1, 1, self.n)
 
@@ -72,11 +73,12 @@ def crystal(n_cells, cutoff, lattice_constant=3.52):
                    lattice_constant * (corners + basis).reshape(-1, 3), cutoff, lattice_constant * n_cells)
 
 
-def crystals(quick):
+def images(quick):
     if quick:
         return [crystal(5, 3), crystal(5, 8)]
-    # the first is thinner than two cutoffs, so several images of an atom count
-    return [crystal(3, 8)] + [crystal(n, cutoff) for n in (5, 10, 20, 30) for cutoff in (3, 5, 8)]
+    boxes = [Problem(f"periodic 1e5, R = {cutoff}", uniform(100_000), cutoff, 1.0, ["ijS"]) for cutoff in (0.03, 0.0646)]
+    # the first crystal is thinner than two cutoffs, so several images of an atom count
+    return boxes + [crystal(3, 8)] + [crystal(n, cutoff) for n in (5, 10, 20, 30) for cutoff in (3, 5, 8)]
 
 
 def trees(quick):
@@ -94,10 +96,11 @@ class Method:
     pairs: Callable = lambda found: found  # the (i, j) of its result
     tolerance: float = 0.0   # of distances relative to the cutoff, or of sums relative to their terms
     way: str = ""            # the fastest setting of each way to call a package has a row
+    by_i: bool = False       # a list with images: in the order of i, and so nearfield's beside it
 
 
-def checksum(i, j, directed):
-    """The same for the same pairs in any order."""
+def checksum(i, j, directed, shifts=None):
+    """The same for the same pairs in any order; with shifts of less than 512 boxes, for the same images of pairs."""
     total = np.uint64(0)
     with np.errstate(over="ignore"):
         for begin in range(0, len(i), 1 << 18):
@@ -106,6 +109,9 @@ def checksum(i, j, directed):
             if not directed:
                 a, b = np.minimum(a, b), np.maximum(a, b)
             key = (a << np.uint64(32)) | b
+            if shifts is not None:
+                s = np.asarray(shifts[begin:begin + (1 << 18)]).astype(np.int64) @ (1, 1 << 10, 1 << 20)
+                key += s.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
                 key ^= key >> np.uint64(33)
                 key *= np.uint64(factor)
@@ -122,9 +128,9 @@ def distances(problem, i, j):
 
 
 def check_pairs(problem, found, expected, output, tolerance=0.0):
-    """What is wrong with pairs, or ''. With a tolerance, pairs that close to the cutoff may be in or out; all others
-    must be the expected ones."""
-    i, j = (np.asarray(column) for column in found)
+    """What is wrong with pairs (i, j) or (i, j, S), or ''. With a tolerance, pairs that close to the cutoff may be in or
+    out; all others must be the expected ones."""
+    i, j = (np.asarray(column) for column in found[:2])
     if len(i) != len(j):
         return f"{len(i)} indices i and {len(j)} indices j"
     if tolerance:
@@ -132,8 +138,8 @@ def check_pairs(problem, found, expected, output, tolerance=0.0):
         if beyond:
             return f"{beyond} pairs beyond the cutoff"
         expected = without_doubtful(problem, *expected, tolerance)[:2]
-    n, total = checksum(i, j, output == "full")
-    n_expected, total_expected = checksum(*expected, output == "full")
+    n, total = checksum(i, j, output == "full", *found[2:])
+    n_expected, total_expected = checksum(*expected[:2], output == "full", *expected[2:])
     if n != n_expected:
         return f"{n} pairs in place of {n_expected}"
     return "" if total == total_expected else f"other pairs ({n} of them)"

@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ["nanoflann", "vesin", "scipy_kdtree", "matscipy_neighbours", "freud", "vesin_gpu", "nvalchemi_gpu",
-            "jax_md_gpu", "matscipy_crystals", "vesin_crystals", "fmm3dpy", "keops", "blas", "pytreegrav_sums",
+            "jax_md_gpu", "matscipy_images", "vesin_images", "fmm3dpy", "keops", "blas", "pytreegrav_sums",
             "scipy_tree", "pytreegrav_tree"]
 LIMIT_S = 600
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -33,13 +33,13 @@ def machine():
             "commit": commit or "unknown"}
 
 
-def run(package, library, threads, quick):
+def run(package, library, threads, quick, problems=()):
     """What measure.py says of a package, or one row that says why it does not."""
     environment = os.environ | {name: str(threads) for name in THREAD_VARIABLES}
     environment |= {"CXXFLAGS": "-march=native -ffast-math", "STARPU_SILENT": "1"}  # KeOps compiles with them
     command = [sys.executable, os.path.join(HERE, "measure.py"), package, library, str(threads)]
     try:
-        done = subprocess.run(command + ["--quick"] * quick, env=environment, capture_output=True, text=True,
+        done = subprocess.run(command + ["--quick"] * quick + list(problems), env=environment, capture_output=True, text=True,
                               timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         return {"rows": [{"threads": threads, "skipped": f"took more than {LIMIT_S} s"}]}
@@ -92,6 +92,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a few points: does everything work?")
     parser.add_argument("--only", nargs="+", default=PACKAGES, choices=PACKAGES, metavar="PACKAGE",
                         help=" ".join(PACKAGES))
+    parser.add_argument("--problems", nargs="+", default=[], metavar="TEXT",
+                        help="only problems with one of the texts in their name")
     arguments = parser.parse_args()
     if not os.path.exists(arguments.library):
         parser.error(f"--library: found no {arguments.library}; ./dev bench --peers builds it")
@@ -102,7 +104,7 @@ def main():
             if package.endswith("_gpu") and threads > 1:
                 continue
             print(f"{package}, threads: {threads}", file=sys.stderr, flush=True)
-            said = run(package, arguments.library, threads, arguments.quick)
+            said = run(package, arguments.library, threads, arguments.quick, arguments.problems)
             about |= said.get("about", {})
             named = {"package": package} | ({"version": said["version"]} if "version" in said else {})
             rows += [named | row for row in said["rows"]]

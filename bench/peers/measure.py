@@ -1,6 +1,7 @@
-"""measure.py PACKAGE LIBRARY THREADS [--quick]: the rows of one package, as JSON.
+"""measure.py PACKAGE LIBRARY THREADS [--quick] [TEXT...]: the rows of one package, as JSON; of problems with one of the
+texts in their name, if there are any.
 
-Each setting of the package runs once; the fastest one then takes turns with nearfield. Problems of more than MANY
+Each setting of the package and of nearfield runs once; the fastest ones then take turns. Problems of more than MANY
 points take the setting that was the fastest on the first one. Times are from points in
 memory to the result in memory, with what is built on the way. On one core they are processor time, since the machine
 may be shared; otherwise wall clock. The first call of everything is on a small problem and not timed: it compiles.
@@ -13,6 +14,7 @@ import sys
 import time
 from statistics import median
 
+import numpy as np
 
 ENOUGH_S = 20  # a package that took that long for a problem is not asked again
 SLOW_S = 0.3   # for 1e5 points: 1e6 with a hundred times the pairs would take half a minute a call
@@ -39,25 +41,27 @@ def check(problem, method, result, ours):
         return cases.check_tree(problem, order, largest, max_leaf_size), leaves, None
     found = method.pairs(result)
     if method.output in IMAGES:
-        with ours.awake():
-            expected = ours.columns(ours.images(problem, method.output))
+        expected = ours.columns(ours.images(problem, method.output, method.by_i), problem.n)
         wrong = cases.check_images(problem, found) or cases.check_images(problem, expected)
-        wrong = wrong or cases.check_pairs(problem, (found["i"], found["j"]), (expected["i"], expected["j"]), "full")
+        wrong = wrong or cases.check_pairs(problem, *([of[letter] for letter in "ijS"] for of in (found, expected)), "full")
+        if method.by_i and not all((np.diff(of["i"].astype(np.int64)) >= 0).all() for of in (found, expected)):
+            wrong = wrong or "not in the order of i"
         return wrong, len(found["i"]), None
-    with ours.awake():
-        expected = ours.pairs(ours.search(problem, method.output == "full", method.precision), problem.n)
+    expected = ours.pairs(ours.search(problem, method.output == "full", method.precision), problem.n)
     wrong = cases.check_pairs(problem, found, expected, method.output, method.tolerance)
     return wrong, len(found[0]), None
 
 
-def our_method(problem, method, ours):
+def our_methods(problem, method, ours):
+    """By setting."""
     if method.output == "sums":
-        return lambda: ours.one_over_r(problem, method.precision)
+        return {"": lambda: ours.one_over_r(problem, method.precision)}
     if method.output == "tree":
-        return lambda: ours.tree(problem, 64)
+        return {"": lambda: ours.tree(problem, 64)}
     if method.output in IMAGES:
-        return lambda: ours.images(problem, method.output)
-    return lambda: ours.search(problem, method.output == "full", method.precision)
+        return {"": lambda: ours.images(problem, method.output, method.by_i),
+                "cubic cells": lambda: ours.images(problem, method.output, method.by_i, True)}
+    return {"": lambda: ours.search(problem, method.output == "full", method.precision)}
 
 
 def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
@@ -67,13 +71,15 @@ def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
     rows = []
     outputs = {}
     for method, warm_up in zip(package.methods(problem, ours), package.methods(small, ours)):
-        key = method.output, method.precision, method.way
+        key = method.output, method.precision, method.way, method.by_i
         if problem.n > MANY and chosen.get(key, method.settings) != method.settings:
             continue
         warm_up.run()
         outputs.setdefault(key, []).append(method)
-    for (output, precision, way), methods in outputs.items():
-        row = {"problem": problem.name, "output": output, "precision": precision, "threads": ours.threads}
+    for key, methods in outputs.items():
+        output, precision, _, by_i = key
+        row = {"problem": problem.name, "output": output + ", by i" * by_i, "precision": precision,
+               "threads": ours.threads}
         tried = []
         for method in methods:
             seconds, result = timed(method.run, clock, ours.forget)
@@ -86,46 +92,39 @@ def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
                 break
         else:
             first, best = min(tried, key=lambda pair: pair[0])
-            chosen.setdefault((output, precision, way), best.settings)
-            our_run = our_method(problem, best, ours)
+            chosen.setdefault(key, best.settings)
+            our_runs = our_methods(problem, best, ours)
+            ours_best = min(our_runs, key=lambda name: timed(our_runs[name], clock, ours.forget)[0])
+            our_run = our_runs[ours_best]
             wrong = ""
-            if output in ("half", "full", *IMAGES):
-                with ours.awake():
-                    wrong = cases.check_rows(problem, ours.pairs(our_run(), problem.n),
-                                             "half" if output == "half" else "full")
+            if output in ("half", "full"):
+                wrong = cases.check_rows(problem, ours.pairs(our_run(), problem.n), output)
             if wrong:
                 rows.append(row | {"wrong": "nearfield: " + wrong})
                 continue
             theirs, our_times = [first], []
             for _ in range(repetitions):
-                with ours.awake():
-                    our_times.append(timed(our_run, clock, ours.forget)[0])
+                our_times.append(timed(our_run, clock, ours.forget)[0])
                 if len(theirs) < repetitions and sum(theirs) < ENOUGH_S:
                     theirs.append(timed(best.run, clock, ours.forget)[0])
             rows.append(row | {"settings": best.settings, "tried": len(tried), "seconds": median(theirs),
                                "repetitions": len(theirs), "spread": max(theirs) / min(theirs),
-                               "nearfield_seconds": median(our_times),
+                               "nearfield_seconds": median(our_times), "nearfield_settings": ours_best,
                                "bound_seconds": ours.bound(problem, output, precision, row["size"])})
     return rows
 
 
 def main():
     name, library, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    quick = "--quick" in sys.argv
+    quick, names = "--quick" in sys.argv, [text for text in sys.argv[4:] if text != "--quick"]
     if threads == 1 and not name.endswith("_gpu"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     import cases
-    import compare
     import nearfield
     package = importlib.import_module("packages." + name)
     on_gpu = name.endswith("_gpu")
     if not on_gpu:
         ours = nearfield.Nearfield(library, threads)
-        if threads > max(1, ours.most_workers()):
-            # Debian 12's StarPU has four workers, so that packages get four threads too: from the start
-            few = str(max(1, ours.most_workers()))
-            environment = os.environ | {name: few for name in compare.THREAD_VARIABLES}
-            os.execve(sys.executable, [sys.executable, __file__, sys.argv[1], library, few, *sys.argv[4:]], environment)
     if threads > 1 and hasattr(package, "ONE_THREAD"):
         print(json.dumps({"version": package.version(), "rows": [{"threads": threads,
                                                                   "skipped": "left out: " + package.ONE_THREAD}]}))
@@ -133,10 +132,9 @@ def main():
     if on_gpu:
         import gpu
         ours = gpu.OnGpu(library)
-    problems = getattr(cases, package.KIND)(quick)
+    problems = [problem for problem in getattr(cases, package.KIND)(quick)
+                if not names or any(text in problem.name for text in names)]
     small = getattr(cases, package.KIND)(True)
-    if package.KIND in ("searches", "crystals"):
-        ours.start()
     rows, chosen = [], {}
     for problem in problems:
         like = small[1] if problem.period and len(small) > 1 else small[0]

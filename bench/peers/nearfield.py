@@ -1,6 +1,5 @@
 """nearfield, called through the shared library nearfield_peers: the same arrays and the same clock as a package."""
 
-import contextlib
 import ctypes
 import os
 
@@ -13,9 +12,7 @@ class PairList(ctypes.Structure):
 
 
 class ImageList(ctypes.Structure):
-    _fields_ = [("n_pairs", ctypes.c_uint64), ("i", ctypes.c_void_p), ("j", ctypes.c_void_p),
-                ("S", ctypes.c_void_p * 3), ("d", ctypes.c_void_p), ("D", ctypes.c_void_p * 3)]
-    offsets = None
+    _fields_ = [("pairs", PairList), ("S", ctypes.c_void_p * 3), ("d", ctypes.c_void_p), ("D", ctypes.c_void_p)]
 
 
 def _array(address, n, dtype):
@@ -36,10 +33,6 @@ class Nearfield:
         self.lib.peers_isa.restype = ctypes.c_char_p
         self.lib.peers_bound.restype = ctypes.c_double
         self.threads = threads
-        self.started = False
-
-    def most_workers(self):
-        return self.lib.peers_most_workers()
 
     def isa(self):
         return self.lib.peers_isa().decode()
@@ -62,27 +55,12 @@ class Nearfield:
     def forget(self):
         self.lib.peers_forget()
 
-    def start(self):
-        """Before searches on several cores."""
-        if self.threads > 1 and not self.started:
-            self._call("start", ctypes.c_int(self.threads))
-            self.started = True
-
-    @contextlib.contextmanager
-    def awake(self):
-        """Searches on several cores need it. Workers that wait for tasks would take cores from a package."""
-        self.lib.peers_pause(ctypes.c_bool(False))
-        try:
-            yield
-        finally:
-            self.lib.peers_pause(ctypes.c_bool(True))
-
     def search(self, problem, full, precision):
         """An opaque list, for pairs()."""
         x, out = problem.x(precision), PairList()
         self._call("search_" + precision, x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
                    ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period), ctypes.c_bool(full),
-                   ctypes.c_bool(self.threads > 1), ctypes.byref(out))
+                   ctypes.c_int(self.threads), ctypes.byref(out))
         return out
 
     def pairs(self, found, n):
@@ -93,24 +71,24 @@ class Nearfield:
         offsets = _array(found.offsets, n + 1, np.uint64)
         return np.repeat(np.arange(n, dtype=np.uint32), np.diff(offsets.astype(np.int64))), j
 
-    def images(self, problem, output):
-        """An opaque list, for pairs() and columns(): i, j and S, with ijdDS also d and D."""
+    def images(self, problem, output, by_i, cubic_cells=False):
+        """An opaque list, for columns(): i, j and S, with ijdDS also d and D; with by_i in the order of i. Cells of the
+        default are half as wide along the last axis."""
         x, out = problem.x("f64"), ImageList()
         self._call("images", x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
                    ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period),
-                   ctypes.c_bool(output == "ijdDS"), ctypes.c_int(self.threads), ctypes.byref(out))
+                   ctypes.c_bool(output == "ijdDS"), ctypes.c_bool(by_i), ctypes.c_bool(cubic_cells),
+                   ctypes.c_int(self.threads), ctypes.byref(out))
         return out
 
-    def columns(self, found):
-        """The columns of images(), by letter; valid until the next call."""
-        def of(address, dtype):
-            return _array(address, found.n_pairs, dtype)
-        columns = {"i": of(found.i, np.uint32), "j": of(found.j, np.uint32),
-                   "S": np.stack([of(column, np.int32) for column in found.S], axis=1)}
-        if found.d:
-            columns |= {"d": of(found.d, np.float64),
-                        "D": np.stack([of(column, np.float64) for column in found.D], axis=1)}
-        return columns
+    def columns(self, found, n):
+        """The columns of images() of n points, by letter; valid until the next call."""
+        size = found.pairs.n_pairs
+        i, j = self.pairs(found.pairs, n)
+        if not found.d:
+            return {"i": i, "j": j, "S": np.stack([_array(column, size, np.int32) for column in found.S], axis=1)}
+        return {"i": i, "j": j, "S": _array(found.S[0], 3 * size, np.int32).reshape(-1, 3),
+                "d": _array(found.d, size, np.float64), "D": _array(found.D, 3 * size, np.float64).reshape(-1, 3)}
 
     def nanoflann(self, problem, leaf_size):
         x, out = problem.x("f64"), PairList()

@@ -6,6 +6,7 @@
 #include "rates.hpp"
 
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/p2p.hpp>
@@ -14,13 +15,7 @@
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
-#ifdef PEERS_HAVE_STARPU
-#include <nearfield/starpu/runtime.hpp>
-#include <starpu.h>
-#endif
-
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -28,7 +23,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -49,15 +43,13 @@ namespace
     std::uint64_t const* offsets;
   };
 
-  /// Pairs (i[p], j[p]) with the images of j: x_j - x_i + S L is D, and d its length; d and D may be null.
+  /// Pairs with the images of j: x_j - x_i + S L is D, and d its length. S and D are columns or, interleaved, (n, 3).
   struct image_list
   {
-    std::uint64_t n_pairs;
-    void const* i;
-    void const* j;
+    pair_list pairs;
     void const* shifts[3];
-    void const* distance;
-    void const* displacements[3];
+    void const* distance;      // or null
+    void const* displacements; // or null; then S is in columns
   };
 
   std::string the_problem;
@@ -105,40 +97,102 @@ namespace
   }
 
   template <class T>
-  nf::cell_list_options<T, 3> box(double period)
+  nf::cell_list_options<T, 3> box(double period, bool cubic_cells = false)
   {
     nf::cell_list_options<T, 3> options;
     options.period.fill(static_cast<T>(period));
+    if (cubic_cells) options.cells_per_cutoff.fill(1);
     return options;
   }
 
-#ifdef PEERS_HAVE_STARPU
-  struct paused_workers
+  /// As many in all calls.
+  nf::threads& team(int threads)
   {
-    nf::starpu::runtime starpu;
-    explicit paused_workers(int n) : starpu({.workers = n, .gpus = 0}) { starpu_pause(); }
-    ~paused_workers() { starpu_resume(); } // StarPU cannot stop otherwise
-  };
-  std::optional<paused_workers> tasks;
-#endif
+    static nf::threads all(threads);
+    return all;
+  }
+
+  /// Calls f(where, cells) with a cell list of the points.
+  template <class T, class F>
+  void with_cells(T const* xyz, std::size_t n, double cutoff, nf::cell_list_options<T, 3> const& in,
+                  int threads, F const& f)
+  {
+    if (threads == 1) return f(nf::simd, nf::cell_list{points(xyz, n), cutoff, in});
+    auto const where = nf::simd.with(team(threads));
+    f(where, nf::cell_list{where, points(xyz, n), cutoff, in});
+  }
 
   template <class T>
-  void search(T const* xyz, std::size_t n, double cutoff, double period, bool full, bool all_cores,
+  void search(T const* xyz, std::size_t n, double cutoff, double period, bool full, int threads,
               pair_list& out)
   {
-    nf::cell_list const cells{points(xyz, n), cutoff, box<T>(period)};
-    auto const with = [&](auto const&... where)
+    with_cells(xyz, n, cutoff, box<T>(period), threads,
+               [&](auto const& where, auto const& cells)
+               {
+                 if (full)
+                   describe(radius_search(where, cells, nf::to_csr{}), out);
+                 else
+                   describe(radius_search(where, cells, nf::to_coo{}), out);
+               });
+  }
+
+  /// i, j and S, by i as rows.
+  void search_images(double const* xyz, std::size_t n, double cutoff,
+                     nf::cell_list_options<double, 3> const& in, bool by_i, int threads,
+                     image_list& out)
+  {
+    auto const deliver = [&](auto&& list)
     {
-      if (full)
-        describe(radius_search(where..., cells, nf::to_csr{}), out);
-      else
-        describe(radius_search(where..., cells, nf::to_coo{}), out);
+      auto const& found = describe(std::move(list), out.pairs);
+      for (std::size_t a = 0; a < 3; ++a) out.shifts[a] = found.images[a].data();
     };
-    if (!all_cores) return with(nf::simd);
-#ifdef PEERS_HAVE_STARPU
-    nf::starpu::cpu_workers workers(tasks->starpu);
-    with(nf::simd.with(workers));
-#endif
+    with_cells(xyz, n, cutoff, in, threads,
+               [&](auto const& where, auto const& cells)
+               {
+                 auto const images = nf::image_columns::counters;
+                 if (by_i)
+                   deliver(radius_search(where, cells, nf::to_csr{.images = images}));
+                 else
+                   deliver(radius_search(where, cells,
+                                         nf::to_coo{.which = nf::pairs::full, .images = images}));
+               });
+  }
+
+  /// i, j, d, D and S in memory of the caller.
+  void search_geometry(double const* xyz, std::size_t n, double cutoff,
+                       nf::cell_list_options<double, 3> const& in, bool by_i, int threads,
+                       image_list& out)
+  {
+    struct columns
+    {
+      nf::page_array<nf::index_type> i, j;
+      nf::page_array<std::int32_t> shifts;
+      nf::page_array<double> distances, displacements;
+    };
+    columns& to = keep(columns{});
+    with_cells(xyz, n, cutoff, in, threads,
+               [&](auto const& where, auto const& cells)
+               {
+                 std::size_t const found =
+                     radius_search(where, cells, nf::count_pairs{nf::pairs::full}).total;
+                 to.i.resize(found);
+                 to.j.resize(found);
+                 to.shifts.resize(3 * found);
+                 to.distances.resize(found);
+                 to.displacements.resize(3 * found);
+                 nf::to_arrays<double, 3> what;
+                 what.order = by_i ? nf::pair_order::rows : nf::pair_order::cells;
+                 what.i = nf::soa<nf::index_type, 1>({to.i.data()}, found);
+                 what.j = nf::soa<nf::index_type, 1>({to.j.data()}, found);
+                 what.r = nf::soa<double, 1>({to.distances.data()}, found);
+                 what.to_j = nf::interleaved<3>(std::span(to.displacements.data(), 3 * found));
+                 what.images = nf::interleaved<3>(std::span(to.shifts.data(), 3 * found));
+                 radius_search(where, cells, what);
+               });
+    out = {{to.i.size(), to.i.data(), to.j.data(), nullptr},
+           {to.shifts.data()},
+           to.distances.data(),
+           to.displacements.data()};
   }
 
   /// Calls f(begin, end) for n values, on that many threads.
@@ -149,41 +203,6 @@ namespace
     for (int t = 1; t < threads; ++t)
       workers.emplace_back([=, &f] { f(n * t / threads, n * (t + 1) / threads); });
     f(0, n / threads);
-  }
-
-  /// nearfield lists i, j, S, r2 and x_i - x_j; d and D are made of the last two.
-  void search_images(double const* xyz, std::size_t n, double cutoff, double period, bool geometry,
-                     int threads, image_list& out)
-  {
-    nf::cell_list const cells{points(xyz, n), cutoff, box<double>(period)};
-    nf::to_coo what;
-    what.which = nf::pairs::full;
-    what.distances = what.displacements = geometry;
-    what.images = nf::image_columns::counters;
-    nf::coo<double, 3>& found = keep(nf::coo<double, 3>{});
-    if (threads == 1) found = radius_search(nf::simd, cells, what);
-#ifdef PEERS_HAVE_STARPU
-    if (threads > 1)
-    {
-      nf::starpu::cpu_workers workers(tasks->starpu);
-      found = radius_search(nf::simd.with(workers), cells, what);
-    }
-#endif
-    std::size_t const n_pairs = found.size();
-    if (geometry)
-      on_threads(threads, n_pairs,
-                 [&](std::size_t begin, std::size_t end)
-                 {
-                   for (auto& column : found.displacements)
-                     for (std::size_t p = begin; p < end; ++p) column[p] = -column[p];
-                   for (std::size_t p = begin; p < end; ++p) found.r2[p] = std::sqrt(found.r2[p]);
-                 });
-    out = {n_pairs, found.i.data(), found.j.data(), {}, geometry ? found.r2.data() : nullptr, {}};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-    {
-      out.shifts[axis] = found.images[axis].data();
-      out.displacements[axis] = found.displacements[axis].data();
-    }
   }
 
   /// phi_i += sum_j q_j / |x_i - x_j|: on one core in the mutual form, on several one-sided, each for its targets.
@@ -266,43 +285,11 @@ PEERS_API double peers_bound(int threads, double bytes, double pairs, bool singl
   return std::max(of_pairs.seconds, bench::memory_bound(on, bytes).seconds);
 }
 
-/// The most workers that StarPU may have here; 0 without it.
-PEERS_API int peers_most_workers()
-{
-#ifdef PEERS_HAVE_STARPU
-  return STARPU_MAXCPUS;
-#else
-  return 0;
-#endif
-}
-
-/// Before a search on several cores: StarPU with so many workers.
-PEERS_API bool peers_start([[maybe_unused]] int workers)
-{
-  return guarded(
-      [&]
-      {
-#ifdef PEERS_HAVE_STARPU
-        tasks.emplace(workers);
-#else
-        throw std::runtime_error("nearfield was built without StarPU");
-#endif
-      });
-}
-
-/// StarPU's workers stop, or go on; peers_start() leaves them stopped.
-PEERS_API void peers_pause([[maybe_unused]] bool pause)
-{
-#ifdef PEERS_HAVE_STARPU
-  if (tasks) pause ? starpu_pause() : starpu_resume();
-#endif
-}
-
 #define PEERS_SEARCH(suffix, T)                                                                    \
   PEERS_API bool peers_search_##suffix(T const* xyz, std::size_t n, double cutoff, double period,  \
-                                       bool full, bool all_cores, pair_list* out)                  \
+                                       bool full, int threads, pair_list* out)                     \
   {                                                                                                \
-    return guarded([&] { search(xyz, n, cutoff, period, full, all_cores, *out); });                \
+    return guarded([&] { search(xyz, n, cutoff, period, full, threads, *out); });                  \
   }                                                                                                \
   PEERS_API bool peers_gpu_search_##suffix(T const* const* columns, std::size_t n, double cutoff,  \
                                            double period, bool full, pair_list* out)               \
@@ -317,11 +304,18 @@ PEERS_API void peers_pause([[maybe_unused]] bool pause)
 PEERS_SEARCH(f32, float)
 PEERS_SEARCH(f64, double)
 
-/// Full pairs in a periodic box with the images of j.
+/// Full pairs in a periodic box with the images of j, also with d and D; by i or in the order of cells. With
+/// cubic cells, one per cutoff, in place of two along the last axis: fewer cells for few points.
 PEERS_API bool peers_images(double const* xyz, std::size_t n, double cutoff, double period,
-                            bool geometry, int threads, image_list* out)
+                            bool geometry, bool by_i, bool cubic_cells, int threads,
+                            image_list* out)
 {
-  return guarded([&] { search_images(xyz, n, cutoff, period, geometry, threads, *out); });
+  return guarded(
+      [&]
+      {
+        (geometry ? search_geometry : search_images)(
+            xyz, n, cutoff, box<double>(period, cubic_cells), by_i, threads, *out);
+      });
 }
 
 /// Half pairs by nanoflann, which is C++ and so is called from here.

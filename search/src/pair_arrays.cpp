@@ -69,7 +69,11 @@ namespace nearfield::detail
       {
         auto const put_column = [&](auto const& column, auto const& value)
         {
-          for (index_type k = 0; k < n; ++k) column[at + k] = value(from(k));
+          auto* const first = &column[at];
+          if (column.stride == 1) // known to the compiler, which then takes registers
+            for (index_type k = 0; k < n; ++k) first[k] = value(from(k));
+          else
+            for (index_type k = 0; k < n; ++k) column[at + k] = value(from(k));
         };
         to.i.with_values([&](auto const& column)
                          { put_column(column, [&](index_type) { return hits.i; }); });
@@ -86,15 +90,34 @@ namespace nearfield::detail
           // 0 - d rather than -d: +0 if the two are equal
           if (to.to_j.size() > 0) put_column(to.to_j[a], [&](index_type k) { return T(0) - d[k]; });
         }
-        if (!hits.images) return;
+        if (hits.images) put_images(hits, at, n, from);
+      }
+
+      template <class From>
+      void put_images(search_row<T, Dim> const& hits, std::uint64_t at, index_type n,
+                      From const& from)
+      {
+        auto const put = [&](index_type begin, index_type end, image_counters<Dim> const& image)
+        {
+          auto const fill = [&](auto const& column, auto value)
+          {
+            for (index_type k = begin; k < end; ++k) column[at + k] = value;
+          };
+          for (int a = 0; a < Dim && to.images.size() > 0; ++a) fill(to.images[a], image[a]);
+          if (to.packed_images.size() > 0) fill(to.packed_images[0], packed_image(image));
+        };
+        if (to.order != pair_order::sorted)
+          return for_each_image(
+              cells, hits,
+              [&](index_type begin, index_type end, image_counters<Dim> const& image)
+              {
+                if (begin < n) put(begin, std::min(end, n), image);
+              });
         images.resize(hits.count);
         for_each_image(cells, hits,
                        [&](index_type begin, index_type end, image_counters<Dim> const& image)
                        { std::fill_n(images.begin() + begin, end - begin, image); });
-        for (int a = 0; a < Dim && to.images.size() > 0; ++a)
-          put_column(to.images[a], [&](index_type k) { return images[k][a]; });
-        if (to.packed_images.size() > 0)
-          put_column(to.packed_images[0], [&](index_type k) { return packed_image(images[k]); });
+        for (index_type k = 0; k < n; ++k) put(k, k + 1, images[from(k)]);
       }
     };
   }

@@ -3,7 +3,6 @@
 Exit status 77 where there is no NumPy, neither this Python's nor that of ./dev bench --peers.
 """
 
-import contextlib
 import os
 import sys
 import types
@@ -54,12 +53,12 @@ class Ours:
         return brute_force(problem, full)
 
     def pairs(self, found, n):
-        return (found["i"], found["j"]) if isinstance(found, dict) else found
+        return found
 
-    def images(self, problem, output):
+    def images(self, problem, output, by_i, cubic_cells=False):
         return images(problem, output)
 
-    def columns(self, found):
+    def columns(self, found, n):
         return found
 
     def one_over_r(self, problem, precision):
@@ -70,9 +69,6 @@ class Ours:
 
     def bound(self, problem, output, precision, size):
         return 0.5
-
-    def awake(self):
-        return contextlib.nullcontext()
 
     def forget(self):
         pass
@@ -175,6 +171,9 @@ class PeersTest(unittest.TestCase):
             short = package(output, lambda found: {letter: column[1:] for letter, column in found.items()})
             self.assert_wrong(rows(short, PERIODIC), "in place of")
         self.assert_wrong(spoilt("S", 1), "an image beyond the cutoff")
+        backwards = package("ijS", lambda found: {letter: column[::-1] for letter, column in found.items()}, by_i=True)
+        self.assert_right(rows(package("ijS", by_i=True), PERIODIC))
+        self.assert_wrong(rows(backwards, PERIODIC), "not in the order of i")
         self.assert_wrong(spoilt("D", 1e-9), "a wrong D")
         self.assert_wrong(spoilt("d", 1e-9), "a wrong d")
 

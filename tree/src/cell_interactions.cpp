@@ -20,7 +20,8 @@ namespace nearfield::detail
     {
       bool is_own; // the row of the targets, or an image of it
       std::uint16_t shift;
-      std::int64_t offset; // 0 unless the row is an image along the last axis
+      std::int64_t offset;      // 0 unless the row is an image along the last axis
+      std::int64_t first, last; // columns of targets that it may reach: few, if it is an image
       index_type low, high, end;
     };
 
@@ -263,7 +264,8 @@ namespace nearfield::detail
           met.push_back(
               {q == r,
                images.shift_of(row_image + static_cast<int>(image) * images.weight[Dim - 1]),
-               offset, low, low, end_of_row});
+               offset, first_of_columns + offset - reach, last_of_columns + offset + reach, low,
+               low, end_of_row});
         }
       }
       for (index_type b = begin; b < end; ++b)
@@ -272,6 +274,7 @@ namespace nearfield::detail
         if (lists.has_targets(b))
           for (met_row& row : met)
           {
+            if (column < row.first || column > row.last) continue;
             std::int64_t const from = column - reach - row.offset;
             std::int64_t const to = column + reach - row.offset;
             while (row.low < row.end && column_of[row.low] < from) ++row.low;
