@@ -259,8 +259,8 @@ namespace nearfield::detail
   __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job,
                                       cuda_item const& item, unsigned char* memory)
   {
-    using widest = gather_memory<K, T, Threads, gather_most_per_thread>;
-    static_assert(R <= gather_most_per_thread);
+    using widest = gather_memory<K, T, Threads, gather_most_per_thread(K::n_out)>;
+    static_assert(R <= gather_most_per_thread(K::n_out));
     unsigned char* const mine = memory + threadIdx.x / Threads * sizeof(widest);
     gather_item<R, Threads>(k, job, item, 0,
                             *reinterpret_cast<gather_memory<K, T, Threads, R>*>(mine));
@@ -290,7 +290,7 @@ namespace nearfield::detail
   __global__ void __launch_bounds__(gather_threads, gather_blocks_of(sizeof(T), K::n_out))
       gather_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)
   {
-    constexpr int most = gather_most_per_thread;
+    constexpr int most = gather_most_per_thread(K::n_out);
     __shared__ alignas(16) unsigned char memory[sizeof(gather_memory<K, T, gather_threads, most>)];
     static_assert(sizeof(memory) >= 2 * sizeof(gather_memory<K, T, 64, most>) &&
                   sizeof(memory) >= 4 * sizeof(gather_memory<K, T, 32, most>));

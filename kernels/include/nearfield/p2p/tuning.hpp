@@ -104,15 +104,18 @@ namespace nearfield
   inline constexpr int gather_wide_targets = 64;   ///< from here on an item takes a block
   inline constexpr int gather_medium_targets = 17; ///< from here on it takes half a block
   /// Targets per thread. Warp teams hold 2, and so do half-block teams with at most gather_few_targets targets.
-  inline constexpr int gather_most_per_thread = 4;
+  constexpr int gather_most_per_thread(int n_out)
+  {
+    return n_out >= 8 ? 2 : 4;
+  }
   inline constexpr int gather_few_targets = 20; ///< see gather_most_per_thread
   /// Size of the tile of a team, in bytes per thread.
   inline constexpr int gather_tile_bytes = 128;
   /// Blocks that must fit on a multiprocessor, which limits the registers of a thread; 0 leaves them to the
-  /// compiler. With one output, 8 blocks gain 10 %; with more outputs, any limit costs 5 %.
+  /// compiler. With one output, 8 blocks gain 10 %; with 2 to 6 outputs, any limit costs 5 %.
   constexpr int gather_blocks_of(int real_bytes, int n_out)
   {
-    return real_bytes == 4 && n_out == 1 ? 8 : 0;
+    return n_out >= 8 ? 4 : real_bytes == 4 && n_out == 1 ? 8 : 0;
   }
   /// That block for reals of real_bytes and n_out outputs.
   constexpr detail::gather_block gather_block_of_box(int real_bytes, int n_out)
