@@ -350,7 +350,7 @@ namespace nearfield::detail
       pair_columns columns{indices(to.i, made.i, of_.sorted || of_.geometry || of_points, own_i),
                            indices(to.j, made.j, true, own_j),
                            {},
-                           room};
+                           found_ && found <= room ? no_bound : room};
       std::uint32_t* words = nullptr;
       if (has_words_)
       {

@@ -194,8 +194,9 @@ namespace nearfield::detail
       uint32_t words[32 * batch_words];
     };
 
-    /// The same for rows that start anywhere, or whose entries come from several batches.
-    template <image_form Form>
+    /// The same for rows that start anywhere, or whose entries come from several batches. Bounded: some pairs may have
+    /// no room, or the host does not know the number of items.
+    template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
@@ -207,7 +208,7 @@ namespace nearfield::detail
       rows_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
-      uint32_t const n_items = in.found_items ? *in.found_items : in.n_items;
+      uint32_t const n_items = Bounded && in.found_items ? *in.found_items : in.n_items;
       for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < n_items; k += stride)
       {
         uint32_t const item = in.items ? in.items[k] : k;
@@ -257,7 +258,7 @@ namespace nearfield::detail
               uint32_t image = 0;
               if constexpr (images) image = candidate.image + scratch.points[i].image;
               uint64_t const at = scratch.row_at[i] + (written + t);
-              if (at >= out.room) continue;
+              if (Bounded && at >= out.room) continue;
               __stcs(out.j + at, candidate.index);
               if (out.i) __stcs(out.i + at, scratch.points[i].index);
               out.images.put<Form>(at, image);
@@ -350,8 +351,10 @@ namespace nearfield::detail
     with_form(out.images.form(),
               [&](auto form)
               {
-                expand_rows_kernel<form()>
-                    <<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out);
+                auto* const kernel = out.room != no_bound || in.found_items
+                                         ? expand_rows_kernel<form(), true>
+                                         : expand_rows_kernel<form(), false>;
+                kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out);
               });
     check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }

@@ -10,12 +10,14 @@ namespace nearfield::detail
 {
   struct mask_head;
 
+  inline constexpr std::uint64_t no_bound = ~std::uint64_t(0);
+
   /// Of a list: indices, and the image of j. Null: not asked for.
   struct pair_columns
   {
     std::uint32_t *i, *j;
     image_output images;
-    std::uint64_t room = ~std::uint64_t(0); ///< pairs from there on are left out
+    std::uint64_t room = no_bound; ///< pairs from there on are left out
   };
 
   /// How many pairs of a list are written.
