@@ -73,6 +73,7 @@ namespace nearfield::app
                          {"inputs", report.inputs},
                          {"velocities", report.velocities},
                          {"masses", report.masses},
+                         {"types", report.types},
                          {"left_out", report.left_out},
                          {"box", json_of(report.cell)},
                          {"uses_box", uses_box}});
