@@ -8,10 +8,22 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 
 namespace nearfield::detail
 {
+  namespace
+  {
+    template <std::size_t Dim>
+    double square(std::array<double, Dim> const& x)
+    {
+      double sum = 0;
+      for (double const of_axis : x) sum += of_axis * of_axis;
+      return sum;
+    }
+  }
+
   template <class T, int Dim>
   cell_update<T, Dim>::cell_update(executor& on, cell_list_data<T, Dim> const& data,
                                    cell_list_options<T, Dim> const& options,
@@ -85,6 +97,7 @@ namespace nearfield::detail
                                         std::size_t end, target* to) const
   {
     auto const frame = frame_of(s);
+    double const most_squared = most_squared_[s];
     auto const points = points_[set];
     auto const& counters = data_.tables.counters[set];
     index_type const* const order = data_.sorted[set].order.data();
@@ -92,20 +105,40 @@ namespace nearfield::detail
     for (std::size_t p = begin; p < end; ++p)
     {
       index_type const i = order[p];
-      std::array<T, Dim> before;
-      for (int a = 0; a < Dim; ++a) before[a] = built[a][p];
+      auto const x = point_at(points, i);
       image_counters<Dim> image{};
       if (!counters.empty()) image = counters[i];
-      auto const point =
-          follow<T, Dim>(point_at(points, i), before, image, frame, most_squared_[s]);
-      if (!point.fits) return false;
-      if (!to) continue;
-      for (int a = 0; a < Dim; ++a)
+      std::array<T, Dim> at;
+      std::array<double, Dim> move;
+      auto const is_near = [&]
       {
-        to->x[set][a][p] = point.at[a] + T(0); // 0 for -0
-        if (point.image[a] != image[a]) to->wraps = true;
-        if (to->counters[set]) to->counters[set][i][a] = static_cast<std::int32_t>(point.image[a]);
+        at = x;
+        if (image != image_counters<Dim>())
+        {
+          auto const shift = frame.shift(image);
+          for (int a = 0; a < Dim; ++a) at[a] = static_cast<T>(double(x[a]) - shift[a]);
+        }
+        for (int a = 0; a < Dim; ++a) move[a] = double(at[a]) - double(built[a][p]);
+        return square(move) <= most_squared;
+      };
+      bool fits = is_near();
+      for (int turn = 0; turn < most_turns && !fits; ++turn)
+      {
+        // wrapped by vectors, or too far
+        auto const turns = turns_of<Dim>(move, frame);
+        for (int a = 0; a < Dim; ++a)
+        {
+          double const sum = image[a] + turns[a];
+          if (!(std::abs(sum) <= frame.max_image)) return false;
+          image[a] = static_cast<std::int32_t>(sum);
+        }
+        fits = is_near();
+        if (to) to->wraps = true;
       }
+      if (!fits) return false;
+      if (!to) continue;
+      for (int a = 0; a < Dim; ++a) to->x[set][a][p] = at[a] + T(0); // 0 for -0
+      if (to->counters[set]) to->counters[set][i] = image;
     }
     return true;
   }

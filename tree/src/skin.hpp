@@ -50,57 +50,22 @@ namespace nearfield::detail
     return left >= 0 ? std::fmin(left * left, std::numeric_limits<double>::max()) : -1;
   }
 
-  /// Where a point is that has moved.
-  template <class T, int Dim>
-  struct followed_point
+  /// How often the vectors are to be subtracted from a point, as whole numbers, so that its move becomes the shortest one.
+  template <int Dim>
+  NEARFIELD_FN std::array<double, Dim> turns_of(std::array<double, Dim> const& move,
+                                                cell_frame<Dim> const& now)
   {
-    std::array<T, Dim> at;         ///< x - image . vectors
-    std::array<double, Dim> image; ///< whole numbers
-    bool fits;                     ///< it has not moved too far
-  };
-
-  /// A point that is at x now, and was at `before` when cells were made, an image of it: at the same image now or, if that
-  /// is too far from `before`, the nearest one. most_squared is that of most_move_squared().
-  template <class T, int Dim>
-  NEARFIELD_FN followed_point<T, Dim>
-  follow(std::array<T, Dim> const& x, std::array<T, Dim> const& before,
-         image_counters<Dim> const& image, cell_frame<Dim> const& now, double most_squared)
-  {
-    followed_point<T, Dim> point{x, {}, false};
-    std::array<double, Dim> move{};
-    auto const has_moved_far = [&]
-    {
-      double square = 0;
-      bool has_image = false;
-      for (int a = 0; a < Dim; ++a) has_image |= point.image[a] != 0;
-      auto const shift = has_image ? now.shift(point.image) : std::array<double, Dim>();
-      for (int a = 0; a < Dim; ++a)
+    std::array<double, Dim> cells{};
+    for (int a = 0; a < Dim; ++a)
+      if (now.periodic[a])
       {
-        point.at[a] = static_cast<T>(double(x[a]) - shift[a]);
-        move[a] = double(point.at[a]) - double(before[a]);
-        square += move[a] * move[a];
+        double along = 0;
+        for (int b = 0; b < Dim; ++b) along += move[b] * now.normals[a][b];
+        cells[a] = std::rint(along / now.thickness[a]);
       }
-      return !(square <= most_squared); // NaN is far
-    };
-    for (int a = 0; a < Dim; ++a) point.image[a] = image[a];
-    bool is_far = has_moved_far();
-    // the second turn sees what a point far away lost by rounding
-    for (int turn = 0; turn < 2 && is_far; ++turn)
-    {
-      std::array<double, Dim> cells{};
-      for (int a = 0; a < Dim; ++a)
-        if (now.periodic[a])
-        {
-          double along = 0;
-          for (int b = 0; b < Dim; ++b) along += move[b] * now.normals[a][b];
-          cells[a] = std::rint(along / now.thickness[a]);
-        }
-      auto const turns = now.image_of(cells);
-      for (int a = 0; a < Dim; ++a) point.image[a] += turns[a];
-      is_far = has_moved_far();
-    }
-    point.fits = !is_far;
-    for (int a = 0; a < Dim; ++a) point.fits &= std::fabs(point.image[a]) <= now.max_image;
-    return point;
+    return now.image_of(cells);
   }
+
+  /// The second turn sees what a point far away lost by rounding.
+  inline constexpr int most_turns = 2;
 }

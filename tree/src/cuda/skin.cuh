@@ -61,25 +61,66 @@ namespace nearfield::detail
     std::uint32_t* packed = nullptr;
   };
 
-  /// Follows each point from where it was when cells were made.
+  /// A point x was at u = x - w vectors when cells were made. Now it is at x - (w + k) vectors, where k is 0 or, if that is
+  /// too far from u, turns_of() its move.
   template <class T, int Dim, class Moves>
   __global__ void
   follow_points(device_points<T, Dim> const points, device_points<T, Dim> const where_then,
                 counters_of_points<Dim> const images, __grid_constant__ Moves const moves,
                 __grid_constant__ followed_points<T, Dim> const to, found_moves* found)
   {
+    using row = std::array<double, Dim>;
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
-    auto const point = follow<T, Dim>(points.at(i), where_then.at(i), images[i], moves.frame_now(i),
-                                      moves.most_squared(i));
-    if (!point.fits) found->has_left = 1;
+    std::array<T, Dim> const x = points.at(i), u = where_then.at(i);
+    image_counters<Dim> const counters = images[i];
+    cell_frame<Dim> const& now = moves.frame_now(i);
+    row image{}, at{}, before{};
+#pragma unroll
+    for (int a = 0; a < Dim; ++a)
+    {
+      image[a] = counters[a];
+      before[a] = static_cast<double>(u[a]);
+    }
+    // its square of the distance from u, as rounded
+    auto const moved = [&]
+    {
+      row const shift = now.shift(image);
+      double square = 0;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a)
+      {
+        at[a] = static_cast<double>(static_cast<T>(static_cast<double>(x[a]) - shift[a]));
+        square += (at[a] - before[a]) * (at[a] - before[a]);
+      }
+      return square;
+    };
+    double const most2 = moves.most_squared(i);
+    double square = moved();
+    if (!(square <= most2)) // NaN is far
+    {
+      for (int turn = 0; turn < most_turns; ++turn)
+      {
+        row move{};
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) move[a] = at[a] - before[a];
+        row const step = turns_of<Dim>(move, now);
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) image[a] += step[a];
+        square = moved();
+      }
+      bool fits = square <= most2;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a) fits &= fabs(image[a]) <= now.max_image;
+      if (!fits) found->has_left = 1;
+    }
     if (!to.images) return;
     image_counters<Dim> counted{};
 #pragma unroll
     for (int a = 0; a < Dim; ++a)
     {
-      to.columns[a][i] = point.at[a];
-      counted[a] = static_cast<std::int32_t>(point.image[a]);
+      to.columns[a][i] = static_cast<T>(at[a]);
+      counted[a] = static_cast<std::int32_t>(image[a]);
     }
     to.images[i] = counted;
     using counters_of = counters_of_points<Dim>;
