@@ -73,16 +73,17 @@ namespace nearfield::detail
   /// each, but not so many that floats are too coarse for the items.
   NEARFIELD_FN std::uint32_t group_of(cell_geometry const& g, std::uint64_t n_points)
   {
-    constexpr double points = 24; // of an item, since a few more than 32 would need another one
+    constexpr double points = 22; // of an item, since a few more than 32 would need another one
     constexpr std::uint32_t most = 8;
     auto const reach = static_cast<std::uint32_t>(g.reach[2]), n = g.cells[2];
     double const wanted =
-        points * (static_cast<double>(g.rows()) * n) / static_cast<double>(n_points);
+        points * (static_cast<double>(g.rows()) * n) / static_cast<double>(n_points) + 0.5;
     std::uint32_t group = wanted < most ? static_cast<std::uint32_t>(wanted) : most;
-    group = std::max(std::max(1u, reach), group);
-    // A cell must be within reach of a whole item through one image only: then it is met once, in
-    // the order of positions.
-    if (g.wraps[2]) group = 2 * reach + 1 > n ? 1 : std::min(group, n - 2 * reach);
+    // larger ones meet hardly more cells, unless these are few
+    std::uint32_t const least = !g.wraps[2]     ? reach
+                                : n > 2 * reach ? std::min(reach, n - 2 * reach)
+                                                : 1;
+    group = std::min(std::max(std::max(1u, least), group), n);
     std::uint32_t const groups = (n + group - 1) / group;
     return (n + groups - 1) / groups;
   }
