@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <tuple>
 
 namespace nearfield::test
 {
@@ -146,6 +147,21 @@ namespace nearfield::test
     EXPECT_EQ(small.most_images(0), 2);
     EXPECT_EQ(small.cells[1], 1u);
     EXPECT_EQ(small.reach[1], 101); // 100, and what is rounded
+  }
+
+  TEST(cell_grid, has_three_cells_a_cutoff_where_two_reach_further)
+  {
+    for (auto const& [length, n, k] :
+         {std::tuple(1.6, 3u, 2), {1.7, 5u, 3}, {1.95, 5u, 3}, {2.1, 4u, 2}})
+    {
+      cell_list_options<double, 2> options{.period = {length, length}};
+      auto const grid = detail::make_cell_grid<double, 2>({}, 1, options);
+      EXPECT_EQ(grid.cells[0], static_cast<unsigned>(length)); // only along the last axis
+      EXPECT_EQ(grid.cells[1], n);
+      EXPECT_EQ(grid.reach[1], k);
+      options.cells_per_cutoff[1] = 2; // as asked for
+      EXPECT_EQ((detail::make_cell_grid<double, 2>({}, 1, options).reach[1]), 2);
+    }
   }
 
   TEST(cell_grid, counts_pairs_at_the_cutoff_in_closed_lists)

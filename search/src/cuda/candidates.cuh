@@ -91,8 +91,8 @@ namespace nearfield::detail
   inline constexpr int batch_chunks = 32;
 
   /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
-  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, or if another image
-  /// of the item's own points is next.
+  /// in slots[], and the chunks of these. True if the segments are exhausted, false if the batch is full, if another image
+  /// of the item's own points is next, or if one ends before the last of them.
   template <search_space Space>
   __device__ __forceinline__ bool
   gather_candidates(device_cell_view const& in, search_item const& item, segment_walk& walk,
@@ -129,6 +129,10 @@ namespace nearfield::detail
         }
       }
 
+      // A half list starts after the first point, or at an image of it. Of some images, only cells from a later one on are
+      // within reach of the item.
+      uint32_t const own_begin = max(item.begin + (in.half && own_here == own_points::box ? 1 : 0),
+                                     with_images ? begin : 0);
       while (begin < end)
       {
         constexpr int ahead = 3; // loads in flight
@@ -151,30 +155,24 @@ namespace nearfield::detail
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
           bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > limit;
           uint32_t kept = __ballot_sync(all_lanes, begin + lane < end && !far);
-          if (own_here != own_points::none)
+          if (own_here != own_points::none && begin < own_end && begin + 32 > own_begin)
           {
-            bool const is_image = with_images && own_here != own_points::box;
-            // a half list starts after the first point, or at an image of it
-            uint32_t const own_begin = item.begin + (in.half && !is_image ? 1 : 0);
-            if (begin < own_end && begin + 32 > own_begin)
+            // All are candidates, so that their slots are consecutive. Those in the box are near anyway.
+            if (with_images && own_here != own_points::box)
+              kept |= __ballot_sync(all_lanes,
+                                    begin + lane >= own_begin && begin + lane < min(own_end, end));
+            if (begin <= own_begin || n_slots == 0)
             {
-              // All are candidates, so that their slots are consecutive. Those in the box are near anyway.
-              if (is_image)
-                kept |= __ballot_sync(all_lanes, begin + lane >= own_begin &&
-                                                     begin + lane < min(own_end, end));
-              if (begin <= own_begin || n_slots == 0)
+              if (with_images && own.first != own_slots::none)
               {
-                if (with_images && own.first != own_slots::none)
-                {
-                  walk.keep_from(begin, lane);
-                  return false;
-                }
-                own.first = begin < own_begin
-                                ? n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1))
-                                : n_slots;
-                own.offset = static_cast<int>(max(begin, own_begin) - item.begin) - own.first +
-                             (with_images && own_here == own_points::positive_image ? 1 : 0);
+                walk.keep_from(begin, lane);
+                return false;
               }
+              own.first = begin < own_begin
+                              ? n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1))
+                              : n_slots;
+              own.offset = static_cast<int>(max(begin, own_begin) - item.begin) - own.first +
+                           (with_images && own_here == own_points::positive_image ? 1 : 0);
             }
           }
           if (n_slots + __popc(kept) > batch_candidates || n_chunks == batch_chunks)
@@ -195,6 +193,7 @@ namespace nearfield::detail
         }
       }
       walk.drop_first();
+      if (with_images && own_here != own_points::none && end < own_end) return false;
     }
   }
 }

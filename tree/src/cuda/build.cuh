@@ -83,16 +83,15 @@ namespace nearfield::detail
     if (p < points.n) records[p] = cells.record(points, order[p]);
   }
 
-  /// For points sorted by key: the first cell of the group of each item.
+  /// For points sorted by key: the cell of the first point of each item.
   static __global__ void cells_of_items(std::uint64_t const* keys, std::uint32_t n_items,
-                                        std::uint32_t n_points, std::uint32_t group,
-                                        std::uint32_t* item_begin, std::uint64_t* item_cell)
+                                        std::uint32_t n_points, std::uint32_t* item_begin,
+                                        std::uint64_t* item_cell)
   {
     std::uint32_t const item = thread_index();
     if (item == n_items) item_begin[item] = n_points;
-    if (item >= n_items) return;
-    std::uint64_t const key = keys[item_begin[item]];
-    item_cell[item] = key - key % group;
+    if (item <= n_items)
+      item_cell[item] = item < n_items ? keys[item_begin[item]] : ~std::uint64_t(0);
   }
 
   /// The system of each item, which is that of its first point.

@@ -272,10 +272,10 @@ namespace nearfield::detail
     device_array<std::uint32_t> count(1, stream_, "cuda_cell_list: items");
     select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
     device_copy(&to.n_items, count.data(), sizeof to.n_items, stream_);
-    to.item_wide_cell = device_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
+    to.item_wide_cell =
+        device_array<std::uint64_t>(to.n_items + std::size_t(1), stream_, "cuda_cell_list: items");
     cells_of_items<<<blocks_for(to.n_items + 1, block_threads), block_threads, 0, stream_>>>(
-        to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
-        to.item_wide_cell.data());
+        to.keys.data(), to.n_items, points.n, to.item_begin.data(), to.item_wide_cell.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: cells_of_items");
   }
 

@@ -30,8 +30,8 @@ namespace nearfield::detail
     /// the number of a shift is the sum of images times these, and n_images more if that is negative
     int weight[3] = {0, 0, 0};
     int n_images = 1;
-    /// An item lies in `group` consecutive cells of a row, the first of which is a multiple of `group`. Rows
-    /// are padded with empty cells to row_cells, a multiple of it, which changes no order.
+    /// An item lies in one of the groups of `group` consecutive cells that rows consist of. Rows are padded with empty
+    /// cells to row_cells, a multiple of it, which changes no order.
     std::uint32_t group = 1, row_cells = 1;
     /// the largest number of images in which an item meets the cells of a row
     std::uint32_t parts = 1;
@@ -69,11 +69,32 @@ namespace nearfield::detail
     }
   };
 
-  /// `lower` and `extent` are the lower ends and the sizes of the bounding box of all points, along coordinates.
+  /// The cells of a group, for items of few cells that still fill a warp: more of them where there are few of n_points in
+  /// each, but not so many that floats are too coarse for the items.
+  NEARFIELD_FN std::uint32_t group_of(cell_geometry const& g, std::uint64_t n_points)
+  {
+    constexpr double points = 22; // of an item, since a few more than 32 would need another one
+    constexpr std::uint32_t most = 8;
+    auto const reach = static_cast<std::uint32_t>(g.reach[2]), n = g.cells[2];
+    double const wanted =
+        points * (static_cast<double>(g.rows()) * n) / static_cast<double>(n_points) + 0.5;
+    std::uint32_t group = wanted < most ? static_cast<std::uint32_t>(wanted) : most;
+    // larger ones meet hardly more cells, unless these are few
+    std::uint32_t const least = !g.wraps[2]     ? reach
+                                : n > 2 * reach ? std::min(reach, n - 2 * reach)
+                                                : 1;
+    group = std::min(std::max(std::max(1u, least), group), n);
+    std::uint32_t const groups = (n + group - 1) / group;
+    return (n + groups - 1) / groups;
+  }
+
+  /// `lower` and `extent` are the lower ends and the sizes of the bounding box of all points, along coordinates; n_points
+  /// is the number of targets.
   template <class T, int Dim>
   NEARFIELD_FN cell_geometry make_cell_geometry(cell_grid<T, Dim> const& grid,
                                                 std::array<double, Dim> const& lower,
-                                                std::array<double, Dim> const& extent)
+                                                std::array<double, Dim> const& extent,
+                                                std::uint64_t n_points)
   {
     cell_geometry g;
     constexpr int first = 3 - Dim;
@@ -91,12 +112,7 @@ namespace nearfield::detail
       g.origin[b] = lower[a];
     }
 
-    // A cell must be within reach of a whole item through one image only: then it is met once, in
-    // the order of positions.
-    auto const reach = static_cast<std::uint32_t>(g.reach[2]), around = 2 * reach + 1;
-    std::uint32_t group = std::max(1u, reach);
-    if (g.wraps[2]) group = around > g.cells[2] ? 1 : std::min(group, g.cells[2] - 2 * reach);
-    g.set_group(std::min(group, g.cells[2]));
+    g.set_group(group_of(g, n_points));
     g.across_reciprocal = ~0u / static_cast<std::uint32_t>(2 * g.reach[1] + 1);
 
     // Along coordinates, in cutoffs: the most that an item spans, that its points and those around it are apart, and

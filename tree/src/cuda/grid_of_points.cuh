@@ -126,7 +126,7 @@ namespace nearfield::detail
             [&](double length) { return axis.gaps(length); }, result.pieces[a]);
         if (grid.pieces[a].n > 0) extent[a] = grid.cells[a] / grid.inverse_width[a];
       }
-      result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent);
+      result.geometry = make_cell_geometry<T, Dim>(grid, bounds.lower, extent, targets.size());
       for (int s = 0; s < 2; ++s) // to be followed
         if (options_.skin > 0 && wanted[s] && !moved[s])
           bring_into_box(device_points<T, Dim>(sets[s]), one_frame<Dim>{frame},

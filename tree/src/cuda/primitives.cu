@@ -51,23 +51,24 @@ namespace nearfield::detail
       {
         to.starts[cells] = begin;
         to.item_begin[item] = begin;
+        to.item_cell[item] = ~0u;
         __threadfence_system(); // after what earlier kernels told the host
         *to.n_items = item + 1;
         return;
       }
-      std::uint32_t at = begin;
+      std::uint32_t at = begin, p = begin;
       load.for_each_cell(g,
                          [&](std::uint64_t cell)
                          {
                            to.starts[cell] = at;
                            at += load.of.counts[cell];
+                           for (; p < at; p += item_points, ++item)
+                           {
+                             to.item_begin[item] = p;
+                             to.item_cell[item] = static_cast<std::uint32_t>(cell);
+                             if (to.item_system) to.item_system[item] = to.system_of_position[p];
+                           }
                          });
-      for (std::uint32_t p = begin; p < at; p += item_points, ++item)
-      {
-        to.item_begin[item] = p;
-        to.item_cell[item] = g * group;
-        if (to.item_system) to.item_system[item] = to.system_of_position[p];
-      }
     }
 
     struct is_first_of_item

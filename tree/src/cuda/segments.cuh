@@ -23,7 +23,7 @@ namespace nearfield::detail
     uint4 const* sources;
     cell_starts starts;
     uint32_t const* item_begin;
-    /// one of the two is null
+    /// the cell of the first point of each item, and the largest number last; one of the two is null
     uint32_t const* item_cell;
     uint64_t const* item_wide_cell;
     uint32_t n_items;
@@ -146,7 +146,7 @@ namespace nearfield::detail
       int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
       return Images ? rows * static_cast<int>(g.parts) : rows;
     }
-    /// Segment s of an item, which lies in `group` cells.
+    /// Segment s of an item, which lies in a group of cells.
     template <bool Images, bool Batch>
     __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s,
                                              uint32_t group)
@@ -154,12 +154,13 @@ namespace nearfield::detail
       static_assert(Images || !Batch);
       cell_geometry const& g = in.geometry_of<Batch>(item);
       uint64_t const first_of_system = Batch ? in.system_of(item).first_cell : 0;
-      int x_of_item, y_of_item, z_of_item;
+      int x_of_item, y_of_item, z_of_item, beyond;
       if (in.item_cell)
-        cell_of(g, in.item_cell[item] - static_cast<uint32_t>(first_of_system), x_of_item,
-                y_of_item, z_of_item);
+        place(g, in.item_cell + item, static_cast<uint32_t>(first_of_system), group, x_of_item,
+              y_of_item, z_of_item, beyond);
       else
-        cell_of(g, in.item_wide_cell[item] - first_of_system, x_of_item, y_of_item, z_of_item);
+        place(g, in.item_wide_cell + item, first_of_system, group, x_of_item, y_of_item, z_of_item,
+              beyond);
       int const row = Images ? static_cast<int>(divided(s, g.parts, g.parts_reciprocal)) : s;
       int const part = Images ? s - row * static_cast<int>(g.parts) : 0;
       int const across_y = 2 * g.reach[1] + 1;
@@ -168,7 +169,7 @@ namespace nearfield::detail
       cell_image const y = neighbour_cell<Images>(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
-      cell_range const z = along_row<Images>(g, group, z_of_item, part);
+      cell_range const z = along_row<Images>(g, z_of_item, beyond, part);
       if (z.first > z.last) return {};
       uint64_t const first =
           first_of_system + (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
@@ -183,6 +184,19 @@ namespace nearfield::detail
     }
 
   private:
+    /// The first cell of an item, and how many cells of the row beyond it the item may lie in: up to that where the next
+    /// item of the group begins.
+    template <class Key>
+    __device__ static void place(cell_geometry const& g, Key const* at, Key first_of_system,
+                                 uint32_t group, int& x, int& y, int& z, int& beyond)
+    {
+      Key const key = at[0] - first_of_system;
+      cell_of(g, key, x, y, z);
+      beyond = 0;
+      if (group == 1) return;
+      uint32_t const left = group - 1 - static_cast<uint32_t>(z) % group;
+      beyond = static_cast<int>(min(at[1] - at[0], Key(left)));
+    }
     __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
     {
       uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
@@ -203,13 +217,13 @@ namespace nearfield::detail
     {
       int first, last, image;
     };
-    /// Part of the cells of a row within reach of an item of `group` cells from z on: those in one image, of which the last
-    /// one comes first.
+    /// Part of the cells of a row within reach of an item in cell z and those beyond it: those in one image, of which the
+    /// last one comes first.
     template <bool Images>
-    __device__ static cell_range along_row(cell_geometry const& g, uint32_t group, int z, int part)
+    __device__ static cell_range along_row(cell_geometry const& g, int z, int beyond, int part)
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
-      int const high = min(z + static_cast<int>(group) - 1, n - 1) + g.reach[2];
+      int const high = min(z + beyond, n - 1) + g.reach[2];
       int const image =
           Images && g.wraps[2] ? static_cast<int>(divided(high, n, g.reciprocal[2])) - part : 0;
       return {max(low - image * n, 0), min(high - image * n, n - 1), image};

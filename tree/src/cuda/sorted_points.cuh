@@ -26,7 +26,8 @@ namespace nearfield::detail
     device_array<std::uint64_t> keys;
     /// views of `items`
     std::span<std::uint32_t> item_begin;
-    /// the first cell of the group of each item: item_cell with a table, item_wide_cell without one
+    /// the cell of the first point of each item, and the largest number last: item_cell with a table, item_wide_cell
+    /// without one
     std::span<std::uint32_t> item_cell;
     device_array<std::uint64_t> item_wide_cell;
     /// of a batch, the system of each item
@@ -43,7 +44,7 @@ namespace nearfield::detail
     /// Memory for at most so many items, which have cells in a table or not, and systems or not.
     void make_items(std::uint32_t most, bool in_table, bool in_systems, cuda_stream stream)
     {
-      std::size_t const begin = most + std::size_t(1), cell = in_table ? most : 0;
+      std::size_t const begin = most + std::size_t(1), cell = in_table ? begin : 0;
       items = device_array<std::uint32_t>(begin + cell + (in_systems ? most : 0), stream,
                                           "cuda_cell_list: items");
       item_begin = {items.data(), begin};

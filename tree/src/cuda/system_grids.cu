@@ -102,7 +102,8 @@ namespace nearfield::detail
           verdict.axis = static_cast<std::uint8_t>(a);
         }
         device_system& system = to.systems[s];
-        system.geometry = make_cell_geometry<T, Dim>(made.grid, found.lower, extent);
+        system.geometry = make_cell_geometry<T, Dim>(made.grid, found.lower, extent,
+                                                     end.first_target - begin.first_target);
         system.first_target = begin.first_target;
         system.first_source = begin.first_source;
         to.cutoffs[s] = {made.grid.cutoff_squared};

@@ -71,7 +71,8 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_list_options
   {
-    /// The number of cells per cutoff along each axis; 0 is the default, which is 1, and 2 along the last axis.
+    /// The number of cells per cutoff along each axis; 0 is the default, which is 1, and 2 along the last axis: 3 there if
+    /// it is periodic and 2 make 3 cells and 3 make 5.
     std::array<int, Dim> cells_per_cutoff{};
     /// Short for .cell = cell<Dim>::of_lengths(period): the length L of the periodic box [0, L) along each axis; 0 for
     /// an open axis.
@@ -396,19 +397,27 @@ namespace nearfield
       for (int a = 0; a < Dim; ++a)
       {
         made.axis = a;
-        int const k = cells_per_cutoff(options, a);
+        int k = cells_per_cutoff(options, a);
         bool const wraps = frame.periodic[a];
         grid.farthest[a] =
             farthest_along<T>(double(cutoff) + reach_beyond(options), frame, points, a);
         grid.wraps[a] = wraps;
-        double const least = grid.farthest[a] / k;
         double const extent = wraps ? frame.thickness[a] : points.upper[a] - points.lower[a];
+        auto const cells_with = [&](int n)
+        {
+          return std::floor(extent / (grid.farthest[a] / n));
+        };
+        // a point meets those of 7 / 5 boxes instead of 5 / 3
+        if (wraps && a == Dim - 1 && options.cells_per_cutoff[a] == 0 && cells_with(2) == 3 &&
+            cells_with(3) == 5)
+          k = 3;
+        double const least = grid.farthest[a] / k;
         if (!(std::fabs(extent) < infinity))
         {
           made.problem = grid_problem::extent;
           return made;
         }
-        double const fit = std::floor(extent / least);
+        double const fit = cells_with(k);
         bool const fits = fit < max_cells_per_axis;
         double width = 0, reach = k;
         if (wraps)
