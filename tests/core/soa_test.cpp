@@ -46,6 +46,8 @@ namespace nearfield::test
     std::vector<double> x{1};
     std::vector<double> const y{2};
     static_assert(std::is_same_v<decltype(soa{y}), soa<double const, 1>>);
+    static_assert(std::is_same_v<decltype(soa{x, y}), soa<double const, 2>>);
+    static_assert(std::is_same_v<decltype(soa{y, x}), soa<double const, 2>>);
     soa<double const, 1> const view = soa{x};
     EXPECT_EQ(view[0], x.data());
     EXPECT_EQ(view.size(), 1);

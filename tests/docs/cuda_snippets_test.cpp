@@ -27,6 +27,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -117,10 +118,10 @@ namespace
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     {
       nf::device_columns<double, 3> const points(nf::soa{x, y, z}, stream);
-      nf::cuda_cell_list cells{nf::cuda_backend{stream}, points.view(), cutoff};
       cudaGraph_t graph = nullptr;
       // clang-format off
       // [captured_search]
+      nf::cuda_cell_list cells{nf::cuda_backend{stream}, points.view(), cutoff};   // not the default stream
       cells.fix_capacity(1.5);                      // as many points, and room for 1.5 times as many cells
       nf::device_array<nf::index_type> counts(n, stream), rows(n * width, stream), longest(1, stream);
       auto const step = [&]
@@ -149,6 +150,44 @@ namespace
       nf::check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
     }
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  }
+
+  TEST(docs, lennard_jones_on_a_gpu)
+  {
+    std::size_t const n = 400;
+    nf::cell<3> const box{.vectors = {{{8.4, 0, 0}, {2.1, 8.4, 0}, {0, 0, 8.4}}},
+                          .periodic = {true, true, true}};
+    std::vector<double> x(n), y(n), z(n), type(n);
+    std::vector<double> const ones(n, 1);
+    for (std::size_t i = 0; i < n; ++i) // a lattice, of which most points lie outside the box
+    {
+      x[i] = 1.05 * double(i % 8) - 9, y[i] = 1.05 * double(i / 8 % 8) + 20;
+      z[i] = 1.2 * double(i / 64);
+      type[i] = double(i % 2);
+    }
+    nf::lennard_jones<3, 2> const k(
+        {.sigma = {1, 0.9, 0.9, 0.8}, .epsilon = {1, 1.2, 1.2, 0.6}, .cutoff = {2.5, 2.5, 2.5, 2}});
+    // clang-format off
+    // [lennard_jones_on_a_gpu]
+    nf::device_columns<double, 4> const points(nf::soa{x, y, z, type});
+    nf::device_columns<double, 1> const inputs(nf::soa{ones});
+    nf::device_columns<double, 10> sums(n);       // energy, force, virial
+    auto const p = points.view();
+    nf::cuda_cell_list cells{nf::cuda, nf::soa<double const, 3>({p[0], p[1], p[2]}, n), k.cutoff(), {.cell = box}};
+    nf::near_field(nf::cuda, k, cells, p, inputs.view(), sums.view());
+    // [lennard_jones_on_a_gpu]
+    // clang-format on
+    nf::column_set<double, 10> found, expected;
+    for (auto* const set : {&found, &expected})
+      for (auto& column : set->columns) column.resize(n);
+    sums.copy_to(found.view());
+    nf::cell_list const on_host{nf::soa{x, y, z}, k.cutoff(), {.cell = box}};
+    nf::near_field(nf::scalar, k, on_host, nf::soa{x, y, z, type}, nf::soa{ones}, expected.view());
+    for (std::size_t c = 0; c < 10; ++c)
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_NEAR(found.columns[c][i], expected.columns[c][i],
+                    1e-11 * (1 + std::abs(expected.columns[c][i])))
+            << c << " " << i;
   }
 
   TEST(docs, own_device_memory)

@@ -6,3 +6,5 @@
 
 NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
 // [own_kernel]
+
+NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones<3, 2>)

@@ -5,6 +5,7 @@
 #include "one_runtime.hpp"
 #include "points.hpp"
 
+#include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>
@@ -90,6 +91,40 @@ namespace nearfield::test
 #endif
       }
     }
+  }
+
+  // All points are inside when the groups are made; update() finds some that were wrapped.
+  TYPED_TEST(starpu_cutoff_interaction, follows_points_that_are_wrapped)
+  {
+    using T = TypeParam;
+    auto x = fluid<T>(8);
+    std::size_t const n = x.size();
+    auto const q = make_values<T>(n);
+    tested_lennard_jones k;
+    k.sigma = 0.9;
+    k.cutoff = 2.3;
+    T const length = 8;
+    for (T& at : x.columns[0]) at -= T(0.4); // the least is just above 0
+    cell_list<T, 3> cells(x.view(), k.cutoff, {.period = {length, length, length}, .skin = 0.4});
+    auto const groups = group_leaves(cells, {.leaves_per_group = 100});
+    std::vector<T> out(n), expected(n);
+    starpu::near_field step{one_runtime(), k, groups, x.view(), soa{q}, soa{out}};
+    step.submit();
+    step.wait();
+    for (T& at : x.columns[0])
+    {
+      at -= T(0.1);
+      if (at < 0) at += length;
+    }
+    ASSERT_FALSE(cells.update(x.view()));
+    step.positions_changed();
+    step.submit();
+    step.wait();
+    near_field(scalar, k, cells, x.view(), soa{q}, soa{expected});
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_NEAR(out[i], expected[i],
+                  1e4 * std::numeric_limits<T>::epsilon() * (1 + std::abs(expected[i])))
+          << i;
   }
 
   TYPED_TEST(starpu_cutoff_interaction, sums_over_the_pairs_of_a_radius_search)

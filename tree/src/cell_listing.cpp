@@ -6,6 +6,7 @@
 #include <nearfield/core/cell.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace nearfield::detail
@@ -39,11 +40,15 @@ namespace nearfield::detail
   void cell_builder<T, Dim>::sort_and_list()
   {
     auto& systems = data_.tables.systems;
+    // steps of StarPU see the memory of the moves, which update() may need later
+    bool const keeps_moves = options_.skin > 0 && is_any_periodic(systems);
     for (std::size_t k = 0; k < 2; ++k)
     {
       std::size_t const n = k < n_sets_ ? points_[k].size() : 0;
       data_.sorted[k].renew_for(n);
-      data_.moves[k].resize(data_.tables.counters[k].empty() ? 0 : n);
+      bool const has_images = !data_.tables.counters[k].empty();
+      data_.moves[k].resize(has_images || keeps_moves ? n : 0);
+      if (!has_images) std::ranges::fill(data_.moves[k], std::array<double, 3>());
     }
     notes_own_at_ = std::ranges::any_of(systems, [](auto const& system)
                                         { return system.grid.meets_several_images(); });

@@ -149,8 +149,7 @@ namespace nearfield::detail
     if (!fits_) return false;
     target to;
     auto& systems = data.tables.systems;
-    bool const any_periodic = std::ranges::any_of(
-        systems, [](auto const& of) { return of.grid.frame.periodic != std::array<bool, Dim>(); });
+    bool const any_periodic = is_any_periodic(systems);
     for (std::size_t k = 0; k < n_sets_; ++k)
     {
       std::size_t const n = points_[k].size();
@@ -167,13 +166,9 @@ namespace nearfield::detail
     if (has_new_cells) cells.assign(cells_.begin(), cells_.end());
     std::array<bool, 2> has_images{};
     for (std::size_t k = 0; k < n_sets_; ++k)
-    {
       has_images[k] = !data.tables.counters[k].empty() || to.wraps;
-      data.moves[k].reserve(has_images[k] ? points_[k].size() : 0);
-    }
     for (std::size_t k = 0; k < n_sets_; ++k)
     {
-      data.moves[k].resize(has_images[k] ? points_[k].size() : 0);
       std::swap(data.sorted[k].x, data.moved[k]);
       data.sorted[k].pad();
       if (has_images[k]) std::swap(data.tables.counters[k], data.spare.counters[k]);
@@ -184,7 +179,7 @@ namespace nearfield::detail
       for (std::size_t k = 0; k < n_sets_; ++k)
       {
         std::size_t const begin = data.given.offsets[k][s], end = data.given.offsets[k][s + 1];
-        if (!data.moves[k].empty())
+        if (!data.tables.counters[k].empty())
           write_moves<Dim>(on_, frame, data.tables.counters[k],
                            data.sorted[k].indices().subspan(begin, end - begin),
                            data.moves[k].data() + begin);

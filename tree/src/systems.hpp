@@ -4,6 +4,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -91,6 +92,18 @@ namespace nearfield::detail
     if (n_boxes > 1 && n_boxes != n_systems)
       throw error(function + ": found " + std::to_string(n_boxes) + " boxes for " +
                   std::to_string(n_systems) + " systems; give one for each, or one for all");
+  }
+
+  /// Whether the box of any system is periodic.
+  template <class Systems>
+  bool is_any_periodic(Systems const& systems)
+  {
+    return std::ranges::any_of(systems,
+                               [](auto const& of)
+                               {
+                                 auto const& periodic = of.grid.frame.periodic;
+                                 return std::ranges::find(periodic, true) != periodic.end();
+                               });
   }
 
   /// Throws nearfield::error for options that systems cannot have.

@@ -121,9 +121,12 @@ namespace nearfield
     std::size_t size_ = 0;
   };
 
-  /// One column per range, with the element type of the first.
+  /// One column per range, with the element type of the first; const if that of any is.
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
-  soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
+  soa(First&&, Rest&&...)
+      -> soa<std::conditional_t<(std::is_const_v<detail::element_of<Rest>> || ...),
+                                detail::element_of<First> const, detail::element_of<First>>,
+             1 + sizeof...(Rest)>;
 
   namespace detail
   {

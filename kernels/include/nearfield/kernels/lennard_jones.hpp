@@ -13,15 +13,21 @@
 
 /// \file
 /// The 12-6 potential with a cutoff: alone, its gradient, and by types with force and virial. They are interactions
-/// over a cell list and not compiled into the library. nearfield_add_interaction() compiles it if given a header of yours that includes this one and
-/// <nearfield/p2p/every_isa.hpp> and ends in NEARFIELD_INTERACTION(nearfield::lennard_jones_cutoff<3>), as
-/// examples/04_radius_search/density.hpp does for sph_density. Without CMake, a file that uses it on the CPU
+/// over a cell list and not compiled into the library. nearfield_add_interaction() compiles one for a header of yours that
+/// includes this one and <nearfield/p2p/every_isa.hpp> and ends in NEARFIELD_INTERACTION(nearfield::lennard_jones<3, 2>),
+/// as examples/04_radius_search/density.hpp does for sph_density. Without CMake, a file that uses it on the CPU
 /// includes <nearfield/p2p/simd.hpp>. For a GPU, one .cu file includes <nearfield/p2p/cuda.cuh> and says
 ///
-///     NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
+///     NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones<3, 2>)
 ///
-/// For StarPU tasks on GPUs, derive a struct with `static constexpr bool has_cuda = true`
-/// and name that one instead.
+/// For StarPU tasks on GPUs, derive a struct and name that one instead:
+///
+///     struct mixture : nearfield::lennard_jones<3, 2>
+///     {
+///       using lennard_jones::lennard_jones;
+///       static constexpr bool has_cuda = true;
+///     };
+///
 /// (J. E. Lennard-Jones, Proc. Phys. Soc. 43, 461, 1931, doi:10.1088/0959-5309/43/5/301)
 
 namespace nearfield
@@ -87,7 +93,7 @@ namespace nearfield
     switched ///< times 1 - 10 t^3 + 15 t^4 - 6 t^5, where t runs from 0 at `switch_from` times the cutoff to 1 there
   };
 
-  /// What pairs of two of several types are, as symmetric matrices, row by row.
+  /// The parameters of each pair of types, as symmetric matrices, row by row.
   template <int Types>
   struct lennard_jones_types
   {
@@ -105,8 +111,8 @@ namespace nearfield
   ///
   /// With q = 1, out_i is the energy of point i, the force on it and its virial. Their sums over all points are the total
   /// energy, zero, and sum over pairs of r F^T, so that the pressure of N points in a volume V is (N k T + trace / 3) / V.
-  /// The parameter of a point is its type, a whole number below Types, as a column of the points; one type needs none.
-  /// Singular. It compares its own |r|^2 with the square of the cutoff.
+  /// The parameter of a point is its type, a whole number below Types, not checked: a column of reals after the coordinates.
+  /// One type needs none. Singular. It compares its own |r|^2 with the square of the cutoff.
   template <int Dim = 3, int Types = 1, lennard_jones_tail Tail = lennard_jones_tail::shifted>
   class lennard_jones
   {

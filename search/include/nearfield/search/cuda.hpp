@@ -233,7 +233,7 @@ namespace nearfield
   /// Writes pairs to columns in device memory, and their number to *n_pairs there, when the stream has done its work; waits
   /// for nothing. Pairs for which there is no room are left out; the number counts them. Takes memory for as many pairs as
   /// the columns have room for. Throws as the search that returns the number, and for `packed_images` if a point was given
-  /// more than 127 boxes away, or an image is 257.
+  /// more than 127 boxes away, or an image is more than 257.
   ///
   /// A sorted list that does not fit ends within a row, which then holds any of its pairs.
   template <class T, int Dim>

@@ -216,7 +216,7 @@ namespace nearfield
   template <class F>
   struct visit_rows
   {
-    F f; ///< called as const; by StarPU tasks from several threads at once, for different points
+    F f; ///< called as const; with `simd.with(threads)` from several at once, for different points
     pairs which = pairs::full; ///< rows of all neighbours, or of those of later position
     /// also give the displacements
     bool displacements = false;
@@ -316,9 +316,9 @@ namespace nearfield
     own     ///< a_i; full lists only, since (j, i) may count where (i, j) does not
   };
 
-  /// Which pairs count, beside the cutoff of the cell list, or the least of its systems, which no other cutoff may exceed.
-  /// What is not given does not restrict. Values of points are in the order of the arrays that were given, in the precision
-  /// of the points, and those of a set of points: with two sets, queries have theirs. It refers to what it is made from.
+  /// Which of the pairs within the cutoff of the cell list count. No cutoff here may exceed that of the list, or the least
+  /// of its systems. A member that is not given restricts nothing. Values are in the order of the arrays that were given, and
+  /// lengths in the precision of the points. The filter refers to the arrays that it is made from.
   template <class T>
   struct pair_filter
   {

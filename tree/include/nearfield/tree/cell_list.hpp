@@ -311,7 +311,7 @@ namespace nearfield
     [[nodiscard]] soa<T const, Dim> source_positions() const& { return view().source_x; }
 
     /// The shift of each target into the box, by position: the list holds x[target_order()[p]] + target_moves()[p]. Empty
-    /// if all targets were inside.
+    /// if all targets were inside, unless the list has a skin and a periodic box.
     [[nodiscard]] std::span<std::array<double, 3> const> target_moves() const&;
     /// The same for the sources.
     [[nodiscard]] std::span<std::array<double, 3> const> source_moves() const&;

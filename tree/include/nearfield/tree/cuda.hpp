@@ -31,9 +31,10 @@ namespace nearfield
   {
     std::uint64_t cells = 0;  ///< how many it needs
     std::uint64_t images = 0; ///< how many it needs, of all systems together
-    /// the first system whose points no list can hold, and those of which no other number is right; n_systems() if none
+    /// The first system whose points rebuild() would refuse; n_systems() if there is none. With one, other numbers mean
+    /// nothing.
     std::uint32_t bad_system = 0;
-    /// 1: a point is more than 127 boxes away, or an image 257, and none was when the capacity was fixed
+    /// 1: a point is more than 127 boxes away, or an image more than 257, and none was when the capacity was fixed
     std::uint32_t is_far = 0;
     /// 0: cells or images are more than there is room for, a system is bad, or a point is far. Then searches find no pairs.
     std::uint32_t fits = 0;
@@ -129,8 +130,8 @@ namespace nearfield
     /// From now on rebuild(points), needs_rebuild(points) and update_unchecked(points) neither wait nor allocate. They may
     /// take other columns; a graph reads those that it was captured with. Capture what has run once without: that loads the
     /// kernels. Searches for `to_arrays` with a number in device memory can be captured too, if memory comes from nearfield's
-    /// pools or a cudaMemPool_t. What does not fit leaves the list without pairs,
-    /// and found() tells, until a build that fits. Pairs, order and bits are those of other lists.
+    /// pools or a cudaMemPool_t. A build that does not fit leaves the list without pairs, and found() says what it needs.
+    /// Pairs, order and bits are those of other lists.
     ///
     ///     cells.fix_capacity(1.5);
     ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
