@@ -1,6 +1,7 @@
 #include "pair_choice.hpp"
 
 #include "problem.hpp"
+#include "taken.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -16,14 +17,6 @@ namespace nearfield::app
 {
   namespace
   {
-    // a, b, c
-    std::string listed(std::vector<std::string> const& names)
-    {
-      std::string text;
-      for (auto const& name : names) text += (text.empty() ? "" : ", ") + name;
-      return text;
-    }
-
     std::optional<index_type> number_of(std::string const& type, point_set const& points)
     {
       auto const found = std::ranges::find(points.type_names, type);

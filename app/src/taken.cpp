@@ -14,17 +14,6 @@ namespace nearfield::app
       from.clear();
     }
 
-    // a, b, c, of many the first.
-    std::string listed(std::vector<std::string> const& names)
-    {
-      constexpr std::size_t most = 12;
-      std::string text;
-      for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
-        text += (k == 0 ? "" : ", ") + names[k];
-      if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-      return text;
-    }
-
     std::string numbers(std::vector<double> const& values, char const* separator)
     {
       std::string text;
@@ -99,6 +88,16 @@ namespace nearfield::app
       }
       return file;
     }
+  }
+
+  std::string listed(std::vector<std::string> const& names)
+  {
+    constexpr std::size_t most = 12;
+    std::string text;
+    for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
+      text += (k == 0 ? "" : ", ") + names[k];
+    if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+    return text;
   }
 
   taken_files taken_of(run_options const& options, named_points const& targets,

@@ -39,6 +39,9 @@ namespace nearfield::app
   /// nearfield::error for columns of text without a row in the whole file, which are a mistake elsewhere.
   named_points read_file(ranks const& all, std::filesystem::path const& path, read_options how);
 
+  /// a, b, c, of many the first.
+  std::string listed(std::vector<std::string> const& names);
+
   /// Prints a line for each file.
   void print_taken(taken_files const& files);
 }

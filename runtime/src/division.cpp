@@ -92,10 +92,11 @@ namespace nearfield::starpu::detail
     division made{choose_backend(starpu, step.k, options.backend)};
     auto const decide_form = [&]
     {
-      made.form = nearfield::detail::choose_form(
-          "near_field", options.form, made.where,
-          {step.k.name, step.k.has_way_back, step.k.n_out, groups.has_one_set, step.n_rhs,
-           groups.target_order.size(), groups.targets.size(), step.real_bytes});
+      auto of = form_case_of(step.k, groups.has_one_set, step.n_rhs);
+      of.points = groups.target_order.size();
+      of.leaves = groups.targets.size();
+      of.real_bytes = step.real_bytes;
+      made.form = nearfield::detail::choose_form("near_field", options.form, made.where, of);
     };
     decide_form();
     check_cuda_backend(step.k, made.where);

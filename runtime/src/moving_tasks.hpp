@@ -1,5 +1,6 @@
 #pragma once
 
+#include "any_step.hpp"
 #include "moving_points.hpp"
 #include "p2p_codelet.hpp"
 #include "p2p_sides.hpp"
@@ -41,7 +42,7 @@ namespace nearfield::starpu::detail
     }
     [[nodiscard]] nearfield::detail::form_case form_case_of(int n_rhs) const
     {
-      return {k.type->name, k.type->has_way_back, k.type->n_out, has_one_set(), n_rhs};
+      return detail::form_case_of(*k.type, has_one_set(), n_rhs);
     }
     /// The form on CPUs. Throws nearfield::error for form mutual where there is none.
     [[nodiscard]] pair_form form_on_cpu() const

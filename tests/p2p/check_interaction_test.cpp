@@ -83,6 +83,23 @@ namespace nearfield::test
       }
     };
 
+    /// Zero from 1 on, whatever it says.
+    struct hat
+    {
+      static constexpr int dim = 2, n_in = 1, n_out = 1, flops = 8;
+      static constexpr auto symmetry = parity::even;
+      static constexpr auto name = "hat";
+      double said;
+      [[nodiscard]] NEARFIELD_FN double cutoff() const { return said; }
+
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+      {
+        V const r2 = dot(r, r);
+        return {{{keep_less(r2, V(1), V(1) - r2)}}};
+      }
+    };
+
     template <mistake Which>
     std::string found()
     {
@@ -154,6 +171,13 @@ namespace nearfield::test
   {
     EXPECT_THAT(check_interaction(scalar, pole()),
                 HasSubstr("one-sided sums of float differ from a plain loop"));
+  }
+
+  TEST(check_interaction, finds_a_cutoff_that_cuts)
+  {
+    EXPECT_EQ(check_interaction(scalar, hat{1}), "");
+    EXPECT_THAT(check_interaction(scalar, hat{0.9}),
+                HasSubstr("output 0: K(r) is not zero beyond cutoff()"));
   }
 
   TEST(check_interaction, refuses_a_length_at_which_nothing_meets)

@@ -63,6 +63,9 @@ namespace nearfield::test
     EXPECT_EQ(on_gpu({"k", true, 3, true, 1, 1279, 10}), one_sided) << "several outputs";
     EXPECT_EQ(on_gpu({"k", true, 1, false, 1, 240, 10}), one_sided) << "two sets";
     EXPECT_EQ(on_gpu({"k", true, 1, true, 1, 0, 0}), one_sided) << "no leaves";
+    form_case with_cutoff{"k", true, 1, true, 1, 240, 10};
+    with_cutoff.has_cutoff = true;
+    EXPECT_EQ(on_gpu(with_cutoff), one_sided);
   }
 
   TEST(form, is_the_one_asked_for)

@@ -262,6 +262,12 @@ namespace nearfield::test
     expect_sums_of<TypeParam, 3>(exact_sph_density<3>{});
   }
 
+  // A thread of a GPU tests 32 sources at a time for the cutoff, and a cell has hundreds.
+  TYPED_TEST(cutoff_interactions, serve_many_points_a_cell)
+  {
+    expect_sums(exact_sph_density<3>{}, fluid<TypeParam, 3>(10, 0.1, 0.25), 0);
+  }
+
   // In a small unit of length (sigma / 1)^12 is no float.
   TYPED_TEST(cutoff_interactions, may_have_any_unit_of_length)
   {

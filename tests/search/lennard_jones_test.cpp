@@ -185,6 +185,9 @@ namespace nearfield::test
     lennard_jones<2, 1, lennard_jones_tail::switched> const flat(
         {.sigma = {.9}, .epsilon = {.7}, .cutoff = {4}, .switch_from = .5});
     EXPECT_EQ(check_interaction(scalar, flat), "");
+    lennard_jones<3, 3> const mixture(three_types());
+    EXPECT_EQ(check_interaction(simd, mixture, {.parameters = {0, 3}, .whole_parameters = true}),
+              "");
   }
 
   TEST(lennard_jones, refuses_matrices_that_make_no_sense)

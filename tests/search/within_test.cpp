@@ -5,6 +5,12 @@
 
 #include <nearfield/search/radius_search.hpp>
 
+#if defined(NEARFIELD_TEST_CUDA)
+#include <nearfield/cuda/device.hpp>
+
+#include <cuda_runtime_api.h>
+#endif
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,6 +120,24 @@ namespace nearfield::test
       EXPECT_THAT([&] { (void)within(simd, list, bad); }, complains_of("within: the cutoff is"));
     EXPECT_EQ(within(simd, list, 1e-6).size(), 0u);
     EXPECT_EQ(within(simd, coo<double, 3>(), 1).size(), 0u);
+  }
+#else
+  TEST(within, of_lists_without_pairs_on_a_stream_has_their_rows)
+  {
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    cuda_backend const where{stream};
+    for (std::size_t const n : {0, 5})
+    {
+      device_columns<double, 3> const x(make_points<double, 3>(cloud::uniform, n).view(), stream);
+      cuda_cell_list<double, 3> cells(where, x.view(), 1e-6);
+      auto const rows = within(where, radius_search(where, cells, to_csr{.distances = true}), 1e-7);
+      EXPECT_EQ(rows.to_host().offsets.size(), n + 1);
+      EXPECT_EQ(rows.columns.size(), 0u);
+      auto const columns = radius_search(where, cells, to_coo{.distances = true});
+      EXPECT_EQ(within(where, columns, 1e-7).size(), 0u);
+    }
+    check_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
   }
 #endif
 }

@@ -2,6 +2,7 @@
 
 #include "complains_of.hpp"
 #include "pair_slab_checks.hpp"
+#include "point_kinds.hpp"
 #include "same_lists.hpp"
 #include "search/batch_case.hpp"
 #include "search/filter_case.hpp"
@@ -16,18 +17,10 @@ namespace nearfield::test
 {
   namespace
   {
-    template <class T, int N>
-    struct slab_kind
-    {
-      using real = T;
-      static constexpr int dim = N;
-    };
     template <class Kind>
     class starpu_pair_columns : public ::testing::Test
     {};
-    using slab_kinds = ::testing::Types<slab_kind<float, 2>, slab_kind<float, 3>,
-                                        slab_kind<double, 2>, slab_kind<double, 3>>;
-    TYPED_TEST_SUITE(starpu_pair_columns, slab_kinds);
+    TYPED_TEST_SUITE(starpu_pair_columns, point_kinds);
 
     template <class T, int Dim>
     using slab_options = typename pair_slabs<T, Dim>::options_type;

@@ -2,6 +2,7 @@
 
 #include "clouds.hpp"
 #include "complains_of.hpp"
+#include "point_kinds.hpp"
 #include "search/batch_case.hpp"
 #include "search/filter_case.hpp"
 #include "search_over_ranks.hpp"
@@ -25,15 +26,7 @@ namespace nearfield::test
     template <class Kind>
     class filters_over_ranks : public testing::Test
     {};
-    template <class T, int N>
-    struct kind_of_points
-    {
-      using real = T;
-      static constexpr int dim = N;
-    };
-    using kinds_of_points = testing::Types<kind_of_points<float, 2>, kind_of_points<float, 3>,
-                                           kind_of_points<double, 2>, kind_of_points<double, 3>>;
-    TYPED_TEST_SUITE(filters_over_ranks, kinds_of_points);
+    TYPED_TEST_SUITE(filters_over_ranks, point_kinds);
 
     /// What this rank gives of a filter of all points.
     template <class T>

@@ -89,10 +89,11 @@ namespace nearfield::starpu_mpi::detail
       auto const& offsets = leaves.targets.offsets;
       division made{choose_backend(starpu, *k.type, wanted)};
       if (made.where == backend::automatic) made.where = backend::simd;
-      made.form = nearfield::detail::choose_form(
-          "near_field", options.form, made.where,
-          {k.type->name, k.type->has_way_back, k.type->n_out, leaves.has_one_set, columns.n_rhs,
-           offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first, sizeof(T)});
+      auto of = form_case_of(*k.type, leaves.has_one_set, columns.n_rhs);
+      of.points = offsets[leaves.last] - offsets[leaves.first];
+      of.leaves = leaves.last - leaves.first;
+      of.real_bytes = sizeof(T);
+      made.form = nearfield::detail::choose_form("near_field", options.form, made.where, of);
       check_cuda_backend(*k.type, made.where);
       group_options groups = options.groups;
       rank_gpus gpus{};

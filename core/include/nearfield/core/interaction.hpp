@@ -130,6 +130,9 @@ namespace nearfield
   ///
   /// They are columns of the points in every call, after the coordinates: soa{x, y, z, softening}. `back(q)` and
   /// `symmetry` are of K with the points exchanged, K(-r; source, target).
+  ///
+  /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. One-sided sums on GPUs then
+  /// leave out pairs with |r| >= cutoff(), for which K must be zero.
   template <class K>
   concept interaction = detail::has_shape<K> && (detail::callable_with_r<K, double> ||
                                                  detail::callable_with_parameters<K, double> ||

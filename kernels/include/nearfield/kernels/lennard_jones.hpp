@@ -110,7 +110,7 @@ namespace nearfield
   ///     out = (E / 2, F, the upper triangle of r F^T / 2 row by row)
   ///
   /// With q = 1, out_i is the energy of point i, the force on it and its virial. Their sums over all points are the total
-  /// energy, zero, and sum over pairs of r F^T, so that the pressure of N points in a volume V is (N k T + trace / 3) / V.
+  /// energy, zero, and sum over pairs of r F^T, so that the pressure of N points in a volume V is (N k T + trace / Dim) / V.
   /// The parameter of a point is its type, a whole number below Types, not checked: a column of reals after the coordinates.
   /// One type needs none. Singular. It compares its own |r|^2 with the square of the cutoff.
   template <int Dim = 3, int Types = 1, lennard_jones_tail Tail = lennard_jones_tail::shifted>

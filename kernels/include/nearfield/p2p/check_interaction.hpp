@@ -29,6 +29,8 @@ namespace nearfield
     bool has_gradient = false;
     /// The range of the parameters of points, if the interaction has any.
     std::array<double, 2> parameters{0.5, 1.5};
+    /// Parameters are whole numbers below the end of the range, such as types.
+    bool whole_parameters = false;
   };
 
   namespace detail
@@ -88,7 +90,8 @@ namespace nearfield
     inline double parameter_between(check_options const& options, check_numbers& random)
     {
       auto const [least, most] = options.parameters;
-      return least + (most - least) * random();
+      double const at = least + (most - least) * random();
+      return options.whole_parameters ? std::floor(at) : at;
     }
 
     /// The pair in another precision.
@@ -202,6 +205,14 @@ namespace nearfield
                           "output " + std::to_string(o) +
                               ": inv_r_power is not its power of inv_r");
         }
+      }
+      if constexpr (has_cutoff<K>)
+      {
+        auto beyond = pair;
+        double const times = 1.001 * k.cutoff() / std::sqrt(dot(r, r));
+        for (int d = 0; d < dim; ++d) beyond.r[d] *= times;
+        expect_equal(matrix_at(k, beyond), {}, part_of_output(0),
+                     "K(r) is not zero beyond cutoff()");
       }
       using map = decltype(evaluate(k, pair));
       if (is_value_radial<map> || options.has_gradient)
@@ -321,7 +332,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// What is wrong with an interaction, one line for each kind of mistake; empty: nothing found. Checked are its way back
   /// (symmetry, or back() of its map) against K(-r); that float gives about what double gives; K(0), of a radial one at
-  /// inv_r = 0; inv_r_power; a gradient against differences of its value; and sums of 1 to 40 points in both forms and
+  /// inv_r = 0; inv_r_power; that nothing is beyond cutoff(); a gradient against differences of its value; and sums of 1 to 40 points in both forms and
   /// precisions against a plain loop. It takes some milliseconds. Throws nearfield::error unless options.length is positive
   /// and finite.
   template <detail::cpu_place Where, interaction K>

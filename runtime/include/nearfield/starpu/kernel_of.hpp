@@ -42,6 +42,7 @@ namespace nearfield::starpu::detail
     std::string_view name;
     int dim, n_x, n_in, n_out; ///< n_x: columns of points
     bool has_way_back;
+    bool has_cutoff;
     bool is_builtin;
     bool has_cuda;
     std::uint32_t type;
@@ -109,6 +110,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       made.n_in = K::n_in;
       made.n_out = K::n_out;
       made.has_way_back = nearfield::detail::has_way_back<K>;
+      made.has_cutoff = nearfield::detail::has_cutoff<K>;
       made.is_builtin = nearfield::detail::builtin_interaction<K>;
       made.has_cuda = has_cuda_codelets<K>;
       made.type = type_number(typeid(K));

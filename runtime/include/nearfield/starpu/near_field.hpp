@@ -148,7 +148,7 @@ namespace nearfield::starpu
     bool accumulate = false;
     /// automatic: mutual if that is possible, about twice as fast on CPUs; on GPUs only where it was measured to
     /// be faster (cuda_mutual_pays): leaves of at least 24 points on average with one output and up to 3 right-hand
-    /// sides, of 128 with several outputs and one right-hand side
+    /// sides, of 128 with several outputs and one right-hand side; not for interactions with a cutoff()
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs. Where groups were sized for GPUs by default
     /// (group_leaves(runtime, tree)), CPU workers compute a share in groups of their own if that saves time (a quarter of
