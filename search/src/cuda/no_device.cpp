@@ -19,16 +19,16 @@ namespace nearfield::detail
     refuse_gpu();
   }
   template <class List, class T>
-  List device_pairs_within(List const&, T const*, double, bool)
+  List device_pairs_within(cuda_stream, List const&, T const*, double, bool)
   {
     refuse_gpu();
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template device_csr<T, Dim> device_pairs_within(device_csr<T, Dim> const&, T const*, double,     \
-                                                  bool);                                           \
-  template device_coo<T, Dim> device_pairs_within(device_coo<T, Dim> const&, T const*, double,     \
-                                                  bool);                                           \
+  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&,          \
+                                                  T const*, double, bool);                         \
+  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&,          \
+                                                  T const*, double, bool);                         \
   template class device_rows<T, Dim>;                                                              \
   template device_counts device_search(device_cells<T, Dim>&, count_pairs const&,                  \
                                        device_filter<T> const*);                                   \

@@ -95,14 +95,14 @@ namespace nearfield::detail
   }
 
   template <class List, class T>
-  List device_pairs_within(List const& list, T const*, double cutoff, bool closed)
+  List device_pairs_within(cuda_stream stream, List const& list, T const*, double cutoff,
+                           bool closed)
   {
     std::uint64_t const n = pairs_of(list);
     T const square = square_within<T>(cutoff, closed, n, list.r2.size());
     std::size_t const n_rows = rows_of(list);
     List result;
     if (n_rows == 0) return result;
-    cuda_stream const stream = list.r2.stream();
     row_bounds rows{nullptr, n};
     if constexpr (requires { list.offsets; }) rows.offsets = list.offsets.data();
     device_array<std::uint32_t> counts(n_rows, stream, "within: counts");
@@ -141,10 +141,10 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template device_csr<T, Dim> device_pairs_within(device_csr<T, Dim> const&, T const*, double,     \
-                                                  bool);                                           \
-  template device_coo<T, Dim> device_pairs_within(device_coo<T, Dim> const&, T const*, double,     \
-                                                  bool);
+  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&,          \
+                                                  T const*, double, bool);                         \
+  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&,          \
+                                                  T const*, double, bool);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

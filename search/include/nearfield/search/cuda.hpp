@@ -258,8 +258,8 @@ namespace nearfield
   namespace detail
   {
     template <class List, class T>
-    NEARFIELD_API List device_pairs_within(List const& list, T const* type, double cutoff,
-                                           bool closed);
+    NEARFIELD_API List device_pairs_within(cuda_stream stream, List const& list, T const* type,
+                                           double cutoff, bool closed);
   }
 
   /// The pairs of a list that are closer than a smaller cutoff, as within() of a CPU, on the stream of the list. Waits for
@@ -268,15 +268,15 @@ namespace nearfield
   [[nodiscard]] device_csr<T, Dim> within(cuda_backend where, device_csr<T, Dim> const& list,
                                           double cutoff, bool closed = false)
   {
-    detail::check_same_stream(where.stream, list.r2.stream());
-    return detail::device_pairs_within(list, list.r2.data(), cutoff, closed);
+    if (list.size() > 0) detail::check_same_stream(where.stream, list.offsets.stream());
+    return detail::device_pairs_within(where.stream, list, list.r2.data(), cutoff, closed);
   }
   /// The same of pairs in two columns.
   template <class T, int Dim>
   [[nodiscard]] device_coo<T, Dim> within(cuda_backend where, device_coo<T, Dim> const& list,
                                           double cutoff, bool closed = false)
   {
-    detail::check_same_stream(where.stream, list.r2.stream());
-    return detail::device_pairs_within(list, list.r2.data(), cutoff, closed);
+    if (list.size() > 0) detail::check_same_stream(where.stream, list.i.stream());
+    return detail::device_pairs_within(where.stream, list, list.r2.data(), cutoff, closed);
   }
 }
