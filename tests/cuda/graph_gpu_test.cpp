@@ -631,4 +631,19 @@ namespace nearfield::test
     EXPECT_EQ(rows.to_host().longest, 0u);
     EXPECT_EQ(radius_search(where, cells, to_coo{}).size(), 0u);
   }
+
+  TEST(within_gpu, takes_lists_without_pairs_on_a_stream)
+  {
+    own_stream const stream;
+    cuda_backend const where{stream};
+    points<double, 3> far;
+    far.push_back({0, 0, 0});
+    far.push_back({9, 0, 0});
+    given_columns<double, 3> const x(far, stream);
+    cuda_cell_list<double, 3> cells(where, x.view(), 1.);
+    auto const rows = radius_search(where, cells, to_csr{.distances = true});
+    EXPECT_EQ(within(where, rows, .5).size(), 2u);
+    auto const pairs_found = radius_search(where, cells, to_coo{.distances = true});
+    EXPECT_EQ(within(where, pairs_found, .5).size(), 0u);
+  }
 }

@@ -190,6 +190,20 @@ namespace nearfield::test
               "");
   }
 
+  TEST(lennard_jones, is_not_summed_over_cells_that_hold_fewer_pairs)
+  {
+    mixture<float> const m;
+    lennard_jones<3, 3> const k(three_types());
+    ten_columns<float> out(m.q.size());
+    auto const sum = [&](double cutoff)
+    {
+      cell_list<float, 3> const cells(m.x.view(), cutoff);
+      near_field(simd, k, cells, m.view(), soa{m.q}, out.view());
+    };
+    EXPECT_NO_THROW(sum(most_cutoff));
+    EXPECT_THAT([&] { sum(2.4); }, complains_of("cutoff of the interaction is 2.5", "2.4"));
+  }
+
   TEST(lennard_jones, refuses_matrices_that_make_no_sense)
   {
     using two = lennard_jones<3, 2>;

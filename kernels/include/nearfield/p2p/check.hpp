@@ -3,6 +3,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/interaction.hpp>
+#include <nearfield/core/numbers.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 
@@ -35,6 +36,24 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
   template <class K, class Out, class Q, class... Positions>
   using real_of_call = typename call_values<K, Out, Q, Positions...>::type;
+
+  /// Throws nearfield::error if K reaches further than a cell list has pairs: some cells meet there, and others do not.
+  template <class K, class Leaves>
+  void check_cutoff(K const& k, Leaves const& leaves)
+  {
+    if constexpr (has_cutoff<K> && requires { leaves.cutoff(0); })
+      for (std::size_t s = 0; s < leaves.n_systems(); ++s)
+      {
+        auto const held = leaves.cutoff(s);
+        // rounded once, or twice
+        double const most =
+            double(held) * (1 + 4 * std::numeric_limits<decltype(+held)>::epsilon());
+        if (!(k.cutoff() <= most))
+          throw error("near_field: the cutoff of the interaction is " + number_text(k.cutoff()) +
+                      ", and that of the cells is " + number_text(double(held)) +
+                      "; make the cell list with the larger one");
+      }
+  }
 
   // Checks take a noticeable part of a call on a small box: they have few branches, and the messages are made in
   // functions of their own, called only if something is wrong.

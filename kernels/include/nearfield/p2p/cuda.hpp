@@ -273,6 +273,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
+    detail::check_cutoff(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
         .run_sorted(on_device, leaves.size(), points, points);
@@ -287,6 +288,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
+    detail::check_cutoff(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
         .run_sorted(on_device, leaves.size(),

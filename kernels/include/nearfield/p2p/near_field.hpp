@@ -323,7 +323,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
-  /// nearfield::error for leaves of two sets.
+  /// nearfield::error for leaves of two sets, and if k.cutoff() exceeds the cutoff of the cells.
   template <detail::cpu_place Where, interaction K, detail::has_leaves Leaves,
             detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Q const& q,
@@ -331,6 +331,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.has_one_set(), true);
+    detail::check_cutoff(k, leaves);
     auto const step =
         detail::list_step_of<T>(where, k, true, q, out, options, leaves.targets().size());
     auto const set = detail::set_of<T>(x, q, out);
@@ -347,6 +348,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
+    detail::check_cutoff(k, leaves);
     detail::list_step_of<T>(where, k, false, q, out, options, leaves.targets().size())
         .run_sorted(detail::leaves_of(leaves, false),
                     detail::set_of<T>(x, detail::no_columns<T const>, out),
