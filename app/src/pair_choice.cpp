@@ -29,6 +29,11 @@ namespace nearfield::app
                                    double radius)
     {
       auto const n = points.type_names.size();
+      constexpr std::size_t most = 4096; // the matrix then takes 128 MiB
+      if (n > most)
+        throw error("--types: found " + std::to_string(n) + " types, such as '" +
+                    points.type_names.front() + "', expected at most " + std::to_string(most) +
+                    "; is this a column of types?");
       std::vector<double> cutoffs(n * n, radius);
       std::vector<bool> is_given(n * n, false);
       for (auto const& each : chosen.cutoffs)

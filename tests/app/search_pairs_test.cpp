@@ -193,3 +193,13 @@ TEST(search_pairs, mistakes_end_with_one_line)
     expect_refusal(search_salt(folder, options), expected);
   EXPECT_EQ(folder.n_files(), n_files);
 }
+
+TEST(search_pairs, a_column_of_numbers_of_points_is_none_of_types)
+{
+  temporary_folder const folder;
+  std::string numbers = "4097\nProperties=species:S:1:pos:R:3\n";
+  for (int i = 0; i < 4097; ++i) numbers += std::to_string(i) + " 0 0 " + std::to_string(i) + "\n";
+  write_text(folder / "salt.xyz", numbers);
+  expect_refusal(search_salt(folder, {"--types", "file", "--type-cutoffs", "0:1=0.1"}),
+                 "--types: found 4097 types, such as '0', expected at most 4096");
+}

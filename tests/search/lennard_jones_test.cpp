@@ -156,7 +156,7 @@ namespace nearfield::test
               mutual.expect(in_space);
             });
 #if !defined(NEARFIELD_TEST_CUDA)
-      double const l = mixture<T>::period;
+      auto const l = static_cast<T>(mixture<T>::period);
       cell_list<T, 3> const cells(m.x.view(), most_cutoff, {.period = {l, l, l}});
       auto const in_box = m.sums(Tail, true);
       for (auto const form : {pair_form::one_sided, pair_form::mutual})
