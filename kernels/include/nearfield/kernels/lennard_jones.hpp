@@ -230,7 +230,9 @@ namespace nearfield
         V const steep = tail_[1].at(pair), past = (r2 * inv_r - tail_[0].at(pair)) * steep;
         V const t = keep_less(V(0), past, past), rest = V(1) - t;
         V const by = V(1) + t * t * t * (V(-10) + t * (V(15) - V(6) * t));
-        factor = factor * by + V(30) * steep * inv_r * energy * (t * t) * (rest * rest);
+        // where t is 0, the energy may be infinite
+        factor = factor * by +
+                 keep_less(V(0), t, V(30) * steep * inv_r * energy * (t * t) * (rest * rest));
         energy = energy * by;
       }
       V const cutoff2 = cutoff2_.at(pair);
