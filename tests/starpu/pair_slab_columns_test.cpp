@@ -125,7 +125,7 @@ namespace nearfield::test
 #if defined(NEARFIELD_TEST_CUDA)
       bool is_wide = false; // of such systems a GPU has no batch
       for (std::size_t s = 0; s < cells.n_systems(); ++s)
-        for (auto const n : cells.grid(s).cells) is_wide |= n >= detail::max_cells_per_axis;
+        for (auto const n : cells.grid(s).cells) is_wide |= n >= max_cells_per_axis;
       if (is_wide) continue;
 #endif
       column_handles<T, dim> const x(of.x.x), y(of.y.x);

@@ -341,24 +341,30 @@ namespace
                 AllOf(HasSubstr("_gated_"), HasSubstr("_3d_f64_" NEARFIELD_ISA_NAME)));
   }
 
+  struct dipole_on_cpus : dipole
+  {
+    static constexpr bool has_cuda = false;
+  };
+
   // Some points lie outside the box: their coordinates are moved, and their parameters are not.
   TEST(starpu_step, reads_parameters_of_points)
   {
-    auto x = make_points_of<dipole, double>(cloud::uniform, 1000);
+    auto x = make_points_of<dipole_on_cpus, double>(cloud::uniform, 1000);
     for (std::size_t i = 0; i < x.size(); i += 3) x.columns[1][i] += 2;
     auto const q = make_inputs<double, 1>(x.size());
     cell<3> const unit{.vectors = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                        .periodic = {true, true, true}};
-    tree<3> const leaves = build_tree(coordinates_of<dipole>(x), {.level = 3, .cell = unit});
+    tree<3> const leaves =
+        build_tree(coordinates_of<dipole_on_cpus>(x), {.level = 3, .cell = unit});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 30});
     points<double, 1> expected = make_columns<double, 1>(x.size(), 0.), out = expected;
-    near_field(simd, dipole{}, leaves, x.view(), q.view(), writable(expected));
+    near_field(simd, dipole_on_cpus{}, leaves, x.view(), q.view(), writable(expected));
     double largest = 0;
     for (double const value : expected.columns[0]) largest = std::max(largest, std::abs(value));
     for (pair_form const form : pair_forms)
     {
-      starpu::near_field step{one_runtime(), dipole{},      groups,        x.view(),
-                              q.view(),      writable(out), {.form = form}};
+      starpu::near_field step{one_runtime(), dipole_on_cpus{}, groups,        x.view(),
+                              q.view(),      writable(out),    {.form = form}};
       step.submit();
       step.wait();
       for (std::size_t i = 0; i < x.size(); ++i)
