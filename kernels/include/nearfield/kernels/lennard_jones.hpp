@@ -120,7 +120,8 @@ namespace nearfield
 
   public:
     static constexpr int dim = Dim, n_in = 1, n_out = 1 + Dim + Dim * (Dim + 1) / 2;
-    static constexpr int n_parameters = Types > 1 ? 1 : 0;
+    static constexpr int n_parameters = Types > 1 ? 1 : 0; ///< the type
+    /// of one evaluation and its accumulation
     static constexpr int flops =
         3 * Dim + 17 + (Tail == lennard_jones_tail::switched ? 20 : 1) + 2 * n_out;
     static constexpr auto name = "lennard_jones";
@@ -187,12 +188,14 @@ namespace nearfield
       }
     };
 
+    /// K(r)
     template <class V>
       requires(Types == 1)
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> map<V>
     {
       return of_types(r, inv_r, V(0));
     }
+    /// K(r) of a target and a source of these types
     template <class V>
       requires(Types > 1)
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r, vec<V, 1> const& target,
