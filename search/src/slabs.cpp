@@ -387,4 +387,5 @@ namespace nearfield::detail
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)
   NEARFIELD_INSTANTIATE(double, 3)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -34,11 +34,11 @@ namespace nearfield::detail
                });
 
     List result;
-    for_each_column(list, result,
-                    [&](auto const& from, auto& to)
-                    {
-                      if (!from.empty()) to.resize(first.back());
-                    });
+    for_columns_of_pairs(list, result,
+                         [&](auto const& from, auto& to)
+                         {
+                           if (!from.empty()) to.resize(first.back());
+                         });
     if constexpr (requires { list.offsets; })
     {
       result.offsets.resize(list.offsets.size());
@@ -53,13 +53,13 @@ namespace nearfield::detail
                       kept.clear();
                       for (auto p = begin_of(row); p < begin_of(row + 1); ++p)
                         if (list.r2[p] < square) kept.push_back(p);
-                      for_each_column(list, result,
-                                      [&](auto const& from, auto& to)
-                                      {
-                                        if (from.empty()) return;
-                                        for (std::size_t k = 0; k < kept.size(); ++k)
-                                          to[first[row] + k] = from[kept[k]];
-                                      });
+                      for_columns_of_pairs(list, result,
+                                           [&](auto const& from, auto& to)
+                                           {
+                                             if (from.empty()) return;
+                                             for (std::size_t k = 0; k < kept.size(); ++k)
+                                               to[first[row] + k] = from[kept[k]];
+                                           });
                     }
                   });
     return result;

@@ -32,7 +32,7 @@ namespace nearfield::detail
 
   /// Calls f with each column of a list beside that of another, but for the offsets.
   template <class From, class To, class F>
-  void for_each_column(From const& from, To& to, F const& f)
+  void for_columns_of_pairs(From const& from, To& to, F const& f)
   {
     if constexpr (requires { from.columns; })
       f(from.columns, to.columns);

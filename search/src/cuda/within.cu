@@ -116,22 +116,23 @@ namespace nearfield::detail
     device_copy(&total, first.data() + n_rows, sizeof total, stream);
 
     kept_columns columns;
-    for_each_column(list, result,
-                    [&](auto const& from, auto& to)
-                    {
-                      if (from.size() == 0) return;
-                      to = std::remove_reference_t<decltype(to)>(total, stream, "within: columns");
-                      auto const add = [&](auto& words)
-                      {
-                        using word = std::remove_reference_t<decltype(*words.to[0])>;
-                        words.from[words.n] = reinterpret_cast<word const*>(from.data());
-                        words.to[words.n++] = reinterpret_cast<word*>(to.data());
-                      };
-                      if constexpr (sizeof(*to.data()) == sizeof(std::uint64_t))
-                        add(columns.wide);
-                      else
-                        add(columns.narrow);
-                    });
+    for_columns_of_pairs(list, result,
+                         [&](auto const& from, auto& to)
+                         {
+                           if (from.size() == 0) return;
+                           to = std::remove_reference_t<decltype(to)>(total, stream,
+                                                                      "within: columns");
+                           auto const add = [&](auto& words)
+                           {
+                             using word = std::remove_reference_t<decltype(*words.to[0])>;
+                             words.from[words.n] = reinterpret_cast<word const*>(from.data());
+                             words.to[words.n++] = reinterpret_cast<word*>(to.data());
+                           };
+                           if constexpr (sizeof(*to.data()) == sizeof(std::uint64_t))
+                             add(columns.wide);
+                           else
+                             add(columns.narrow);
+                         });
     if (total > 0)
       keep_within<<<blocks, block_threads, 0, stream>>>(list.r2.data(), square, rows, n_rows,
                                                         first.data(), columns);

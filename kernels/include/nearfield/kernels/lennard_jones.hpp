@@ -205,14 +205,14 @@ namespace nearfield
     }
 
   private:
-    static void check(char const* name, std::array<double, entries> const& matrix, double least)
+    static void check(char const* what, std::array<double, entries> const& matrix, double least)
     {
       for (std::size_t a = 0; a < Types; ++a)
         for (std::size_t b = 0; b < Types; ++b)
         {
           double const value = matrix[a * Types + b];
           if (std::isfinite(value) && value >= least && value == matrix[b * Types + a]) continue;
-          throw error("lennard_jones: " + std::string(name) + " of types " + std::to_string(a) +
+          throw error("lennard_jones: " + std::string(what) + " of types " + std::to_string(a) +
                       " and " + std::to_string(b) + " is " + detail::number_text(value) +
                       "; give a symmetric matrix of finite numbers, and no negative lengths");
         }
