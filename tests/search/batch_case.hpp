@@ -20,7 +20,7 @@ namespace nearfield::test
   {
     points<T, Dim> x;
     std::vector<std::int64_t> column; ///< the system of each
-    points_of_systems of;
+    nearfield::points_of_systems of;
 
     /// of systems, in their order or mixed
     batch_points(std::vector<points<T, Dim>> const& systems, bool mixed, random_numbers& random)

@@ -25,7 +25,7 @@ namespace nearfield::test
     {};
     TYPED_TEST_SUITE(pair_filters_on_gpu, search_kinds);
 
-    void expect_same(auto const& found, auto const& expected)
+    void expect_same_values(auto const& found, auto const& expected)
     {
       EXPECT_TRUE(std::ranges::equal(found, expected));
     }
@@ -33,11 +33,11 @@ namespace nearfield::test
     void expect_same_geometry(detail::pair_geometry<T, Dim> const& found,
                               detail::pair_geometry<T, Dim> const& expected)
     {
-      expect_same(found.r2, expected.r2);
+      expect_same_values(found.r2, expected.r2);
       for (int a = 0; a < Dim; ++a)
       {
-        expect_same(found.displacements[a], expected.displacements[a]);
-        expect_same(found.images[a], expected.images[a]);
+        expect_same_values(found.displacements[a], expected.displacements[a]);
+        expect_same_values(found.images[a], expected.images[a]);
       }
     }
 
@@ -67,26 +67,26 @@ namespace nearfield::test
         list.images = image_columns::counters;
         auto const found = radius_search(cuda, some, list).to_host();
         auto const wanted = radius_search(simd, expected, list);
-        expect_same(found.i, wanted.i);
-        expect_same(found.j, wanted.j);
+        expect_same_values(found.i, wanted.i);
+        expect_same_values(found.j, wanted.j);
         expect_same_geometry<T, Dim>(found, wanted);
         to_csr rows{which};
         rows.images = image_columns::counters;
         auto const found_rows = radius_search(cuda, some, rows).to_host();
         auto const wanted_rows = radius_search(simd, expected, rows);
-        expect_same(found_rows.offsets, wanted_rows.offsets);
-        expect_same(found_rows.columns, wanted_rows.columns);
+        expect_same_values(found_rows.offsets, wanted_rows.offsets);
+        expect_same_values(found_rows.columns, wanted_rows.columns);
         expect_same_geometry<T, Dim>(found_rows, wanted_rows);
         auto const counts = radius_search(cuda, some, count_pairs{which, true}).to_host();
         auto const wanted_counts = radius_search(simd, expected, count_pairs{which, true});
         EXPECT_EQ(counts.total, wanted_counts.total);
-        expect_same(counts.per_point, wanted_counts.per_point);
+        expect_same_values(counts.per_point, wanted_counts.per_point);
         auto const table = radius_search(cuda, some, to_table{which, 3}).to_host();
         auto const wanted_table = radius_search(simd, expected, to_table{which, 3});
-        expect_same(table.counts, wanted_table.counts);
+        expect_same_values(table.counts, wanted_table.counts);
         EXPECT_EQ(table.overflow, wanted_table.overflow);
         for (std::size_t i = 0; i < table.size(); ++i)
-          expect_same(table.row(i), wanted_table.row(i));
+          expect_same_values(table.row(i), wanted_table.row(i));
       }
     }
   }
