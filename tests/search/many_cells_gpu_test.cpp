@@ -116,7 +116,7 @@ namespace nearfield::test
                               << "system " << s << (which == pairs::half ? ", half" : ", full"));
                  auto const part = part_of(found, first[s], alone[s].size(), of.targets.offsets[s],
                                            sources.offsets[s]);
-                 expect_same(part, alone[s]);
+                 test::expect_same(part, alone[s]); // not that of another file in one unit
                  if (which == pairs::full) expect_pairs_of_definition(of, s, part);
                });
       }
