@@ -18,8 +18,8 @@ namespace nearfield::app
   /// Throws nearfield::error for options that contradict each other, before a file is read.
   void check_pair_options(search_options const& options);
 
-  /// Reads the files of the choice, gives the points their types, and finds the cutoffs of these: the radius for those that
-  /// are not given. Collective. Throws nearfield::error for files that are not of these points, and for types that none of
+  /// Reads the files of the choice, and gives the points their types, and each pair of types its cutoff: the radius, if
+  /// none is given. Collective. Throws nearfield::error for files that are not of these points, and for types that none of
   /// them has.
   void settle_pairs(ranks const& all, pair_choice& chosen, double radius, named_points& from);
 

@@ -128,11 +128,11 @@ namespace nearfield
   ///     operator()(vec<V, dim> const& r, vec<V, n_parameters> const& target,
   ///                vec<V, n_parameters> const& source) const;
   ///
-  /// They are columns of the points in every call, after the coordinates: soa{x, y, z, softening}. `back(q)` and
+  /// They are columns of the points, after the coordinates: soa{x, y, z, softening}. `back(q)` and
   /// `symmetry` are of K with the points exchanged, K(-r; source, target).
   ///
-  /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. One-sided sums on GPUs then
-  /// leave out pairs with |r| >= cutoff(), for which K must be zero.
+  /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. K must be zero where |r| >=
+  /// cutoff(): one-sided sums of one right-hand side on a GPU leave such pairs out.
   template <class K>
   concept interaction = detail::has_shape<K> && (detail::callable_with_r<K, double> ||
                                                  detail::callable_with_parameters<K, double> ||

@@ -250,7 +250,7 @@ namespace nearfield::detail
   };
 
   /// Calls meet(r, j) for the targets r and sources j = first, first + stride ... that are closer than the cutoff of K.
-  /// Distances come first, into a bit each; then each thread goes on with those that it has found.
+  /// A thread first tests 32 distances, one for each bit of a word, and then calls meet() for the bits that are set.
   template <class K, class T, int R, class Meet>
   __device__ __forceinline__ void
   for_pairs_within(K const& k, vec<T, point_columns<K>> const (&x)[R],

@@ -231,7 +231,7 @@ namespace nearfield::detail
     std::size_t points = 0, leaves = 0; ///< of the targets; 0: not known
     int real_bytes = 8;
     bool plans_groups = false; ///< in each call, for threads
-    bool has_cutoff = false;   ///< one-sided kernels of a GPU pass over what is further away
+    bool has_cutoff = false;   ///< whether one-sided kernels of a GPU can leave out far pairs
   };
 
   /// The form wanted or, if that is automatic, the faster one by cpu_mutual_least_points() or cuda_mutual_pays(); mutual

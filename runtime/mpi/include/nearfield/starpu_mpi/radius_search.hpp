@@ -109,8 +109,8 @@ namespace nearfield::starpu_mpi
     /// Collective: the sum of a number of each rank, such as the pairs that it has counted.
     [[nodiscard]] std::uint64_t sum_over_ranks(std::uint64_t of_this_rank) const;
 
-    /// Of a batch, where the own points of each system are: those that are on other ranks have none here. Without offsets if
-    /// this is no batch.
+    /// The own points of each system of a batch; none of a system that is on another rank. Without offsets if this is no
+    /// batch.
     [[nodiscard]] systems<Dim> own_systems() const&;
 
     /// The number of own points: known points [0, n_points()), by cell along the curve, or by system, and in it by number.
@@ -210,15 +210,15 @@ namespace nearfield::starpu_mpi
     /// A symmetric matrix, row by row: the cutoff of each pair of types, length^1; 0: such pairs never count.
     nearfield::detail::kept_span<T const> type_cutoffs = {};
     nearfield::detail::kept_span<T const> radii = {}; ///< a of each point, length^1
-    cutoff_by by = cutoff_by::sum;                    ///< what they mean
+    cutoff_by by = cutoff_by::sum;                    ///< how two of them make a cutoff
 
     /// A row for each point: excluded[excluded_offsets[i]] ... are the global numbers of points that have no pairs with
     /// point i, in no image, on either side.
     nearfield::detail::kept_span<std::uint64_t const> excluded_offsets = {};
     nearfield::detail::kept_span<std::uint64_t const> excluded = {}; ///< global numbers
 
-    /// The points whose rows are searched, counted from the first that this rank gave; those of others are empty. Not
-    /// given on any rank: all. Not given on this one: none of its points. Full lists only.
+    /// The points whose rows are searched, as numbers among those that this rank gave; other rows are empty. If no rank
+    /// gives any, all rows are searched; if only this rank gives none, none of its own. Full lists only.
     std::optional<nearfield::detail::kept_span<index_type const>> rows = {};
   };
 
