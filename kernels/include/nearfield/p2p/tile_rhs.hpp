@@ -107,7 +107,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         auto pair = between<K>(target, source);
         auto& r = pair.r;
         V nonzero;
-        auto const map = [&]
+        auto const map = [&]() __attribute__((always_inline))
         {
           if constexpr (radial_interaction<K>)
             return map_of(k, pair, root_of<true, K>(r));
