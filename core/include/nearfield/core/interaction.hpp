@@ -56,6 +56,24 @@ namespace nearfield
         };
   }
 
+  /// The values that a parameter may have; all must be finite.
+  enum class parameter_range
+  {
+    any,
+    not_negative,
+    positive
+  };
+
+  /// A member of an interaction K that can be set by its name at run time.
+  template <class K>
+  struct parameter
+  {
+    std::string_view name; ///< of the member
+    double K::* member;    ///< where it is
+    parameter_range range; ///< the values that it may have
+    std::string_view unit; ///< such as "length" or "1 / length"
+  };
+
   namespace detail
   {
     /// Names the two members that are forgotten most often; for an unsatisfied concept alone, compilers print pages.
@@ -130,6 +148,18 @@ namespace nearfield
   ///
   /// They are columns of the points, after the coordinates: soa{x, y, z, softening}. `back(q)` and
   /// `symmetry` are of K with the points exchanged, K(-r; source, target).
+  ///
+  /// An interaction of the library also describes itself, for the command line and for callers in other languages:
+  ///
+  ///     static constexpr std::string_view formula = "exp(-|r|^2 / sigma^2)", source = "...";
+  ///     static constexpr std::string_view inputs = "charge", outputs = "potential";
+  ///     static constexpr std::array<std::string_view, n_parameters> point_parameters{"eps"};
+  ///     static constexpr auto parameters()
+  ///     {
+  ///       return std::array{parameter<gaussian>{"sigma", &gaussian::sigma, parameter_range::positive, "length"}};
+  ///     }
+  ///
+  /// `parameters()` names the members that a caller may set, `point_parameters` the columns after the coordinates.
   ///
   /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. K must be zero where |r| >=
   /// cutoff(): one-sided sums of one right-hand side on a GPU leave such pairs out.

@@ -57,6 +57,14 @@ namespace nearfield
     static NEARFIELD_FN T exp(T x) { return std::exp(x); }
     /// The natural logarithm of every lane.
     static NEARFIELD_FN T log(T x) { return std::log(x); }
+    /// The sine of every lane.
+    static NEARFIELD_FN T sin(T x) { return std::sin(x); }
+    /// The cosine of every lane.
+    static NEARFIELD_FN T cos(T x) { return std::cos(x); }
+    /// The error function of every lane.
+    static NEARFIELD_FN T erf(T x) { return std::erf(x); }
+    /// 1 - erf of every lane.
+    static NEARFIELD_FN T erfc(T x) { return std::erfc(x); }
     /// y where x != 0, else 0; x is not negative
     static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
     /// y where a < b, else 0
@@ -99,6 +107,30 @@ namespace nearfield
   NEARFIELD_FN V log(V const& x)
   {
     return math<V>::log(x);
+  }
+  /// The sine of every lane, of an angle in radians.
+  template <class V>
+  NEARFIELD_FN V sin(V const& x)
+  {
+    return math<V>::sin(x);
+  }
+  /// The cosine of every lane, of an angle in radians.
+  template <class V>
+  NEARFIELD_FN V cos(V const& x)
+  {
+    return math<V>::cos(x);
+  }
+  /// The error function of every lane, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+  template <class V>
+  NEARFIELD_FN V erf(V const& x)
+  {
+    return math<V>::erf(x);
+  }
+  /// 1 - erf(x) of every lane.
+  template <class V>
+  NEARFIELD_FN V erfc(V const& x)
+  {
+    return math<V>::erfc(x);
   }
   /// y where a < b, else 0: cuts an interaction off.
   template <class V>

@@ -210,24 +210,38 @@ namespace nearfield
 
     static NEARFIELD_FN V sqrt(V const& x)
     {
-      V y;
-      NEARFIELD_UNROLL
-      for (int m = 0; m < M; ++m) y.part[m] = xsimd::sqrt(x.part[m]);
-      return y;
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::sqrt(part); });
     }
     static NEARFIELD_FN V exp(V const& x)
     {
-      V y;
-      NEARFIELD_UNROLL
-      for (int m = 0; m < M; ++m) y.part[m] = xsimd::exp(x.part[m]);
-      return y;
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::exp(part); });
     }
     static NEARFIELD_FN V log(V const& x)
     {
-      V y;
-      NEARFIELD_UNROLL
-      for (int m = 0; m < M; ++m) y.part[m] = xsimd::log(x.part[m]);
-      return y;
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::log(part); });
+    }
+    static NEARFIELD_FN V sin(V const& x)
+    {
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::sin(part); });
+    }
+    static NEARFIELD_FN V cos(V const& x)
+    {
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::cos(part); });
+    }
+    static NEARFIELD_FN V erf(V const& x)
+    {
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::erf(part); });
+    }
+    static NEARFIELD_FN V erfc(V const& x)
+    {
+      return each(x, [](batch const& part) __attribute__((always_inline))
+                  { return xsimd::erfc(part); });
     }
     static NEARFIELD_FN V keep_nonzero(V const& x, V const& y)
     {
@@ -309,6 +323,16 @@ namespace nearfield
     }
 
   private:
+    /// f of each register.
+    template <class F>
+    static NEARFIELD_FN V each(V const& x, F f)
+    {
+      V y;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) y.part[m] = f(x.part[m]);
+      return y;
+    }
+
     /// y (c - x y^2), with x y formed before the second y: y^2 alone would leave the normal range at the ends.
     static NEARFIELD_FN V newton(V const& x, V const& y, V const& c)
     {
@@ -374,6 +398,26 @@ namespace std
   NEARFIELD_FN auto log(nearfield::pack<T, Arch, M> const& x)
   {
     return nearfield::log(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto sin(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::sin(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto cos(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::cos(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto erf(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::erf(x);
+  }
+  template <class T, class Arch, int M>
+  NEARFIELD_FN auto erfc(nearfield::pack<T, Arch, M> const& x)
+  {
+    return nearfield::erfc(x);
   }
 }
 /// \endcond
