@@ -11,14 +11,11 @@ namespace nearfield
     detail::refuse_gpu();
   }
 
-  template <>
-  detail::cuda_kernels<float> detail::builtin_cuda_kernels(int)
+  template <class T>
+  detail::cuda_kernels<T> detail::builtin_cuda_kernels(int)
   {
     refuse_gpu();
   }
-  template <>
-  detail::cuda_kernels<double> detail::builtin_cuda_kernels(int)
-  {
-    refuse_gpu();
-  }
+  template detail::cuda_kernels<float> detail::builtin_cuda_kernels(int);
+  template detail::cuda_kernels<double> detail::builtin_cuda_kernels(int);
 }

@@ -40,7 +40,10 @@ namespace nearfield::detail
       : joined<type_list<As..., Bs...>, Lists...>
   {};
 
-  /// The types of all lists.
   template <class... Lists>
-  using join = typename joined<Lists...>::type;
+  auto flattened(type_list<Lists...>) -> typename joined<Lists...>::type;
+
+  /// The types of all lists of a list.
+  template <class Lists>
+  using flatten = decltype(flattened(Lists{}));
 }

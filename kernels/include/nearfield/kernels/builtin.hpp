@@ -1,21 +1,59 @@
 #pragma once
 
 /// \file
-/// The built-in interactions, and the only list of them. Typed tests, benchmarks, instantiations, codelets and
-/// the command line follow that list: a new interaction is a struct in the header of its group, and an entry in the
-/// list of that group.
+/// The built-in interactions, and the only list of them, by groups. Instantiations, codelets and the command line
+/// follow that list: a new interaction is a struct in the header of its group, and an entry in the list of that
+/// group. A new group is a header and an entry in both lists
+/// here; CMake reads the names of the groups from the headers included.
 
 #include <nearfield/kernels/gaussian.hpp>
 #include <nearfield/kernels/gravity.hpp>
 #include <nearfield/kernels/laplace.hpp>
 
+#include <iterator>
+#include <string_view>
+
 namespace nearfield::detail
 {
+  /// The interactions of each group. A build has all groups, or those in its option NEARFIELD_KERNELS.
+  using builtin_groups =
+      type_list<laplace_interactions, gravity_interactions, gaussian_interactions>;
+  /// The names of the groups.
+  inline constexpr std::string_view builtin_group_names[] = {"laplace", "gravity", "gaussian"};
+  static_assert(std::size(builtin_group_names) == builtin_groups::size);
+
   /// The interactions that are compiled into the library for every instruction set and for CUDA.
-  using builtin_interactions =
-      join<laplace_interactions, gravity_interactions, gaussian_interactions>;
+  using builtin_interactions = flatten<builtin_groups>;
 
   /// An interaction of that list.
   template <class K>
   concept builtin_interaction = builtin_interactions::index_of<K>() >= 0;
+
+  /// The name of a group.
+  template <class Group>
+  constexpr std::string_view name_of_group()
+  {
+    return builtin_group_names[builtin_groups::index_of<Group>()];
+  }
+
+  /// The number of interactions in the groups before one.
+  template <class Group>
+  constexpr int first_of_group()
+  {
+    int first = 0, at = 0;
+    builtin_groups::for_each(
+        [&]<class Other>()
+        { first += at++ < builtin_groups::index_of<Group>() ? Other::size : 0; });
+    return first;
+  }
+
+  /// The name of the group of entry `interaction` of builtin_interactions.
+  constexpr std::string_view group_of(int interaction)
+  {
+    std::string_view name;
+    builtin_groups::for_each(
+        [&]<class Group>()
+        { name = interaction >= first_of_group<Group>() ? name_of_group<Group>() : name; });
+    return name;
+  }
 }

@@ -9,6 +9,7 @@
 #include <nearfield/p2p/tile.hpp>
 
 #include <concepts>
+#include <string_view>
 
 namespace nearfield::detail
 {
@@ -20,8 +21,13 @@ namespace nearfield::detail
   template <class K>
   concept dispatched_interaction = builtin_interaction<K> || is_registered<K>;
 
+  /// Whether this build has the kernels of a group.
+  NEARFIELD_API bool is_built(std::string_view group);
+  /// Throws nearfield::error: this build leaves out the group of entry `interaction` of builtin_interactions.
+  [[noreturn]] NEARFIELD_API void refuse_left_out(int interaction);
+
   /// The compiled kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if the
-  /// instruction set is not available.
+  /// instruction set is not available, and for a group that is left out.
   template <class T>
   NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa where);
   extern template p2p_kernels<float> builtin_kernels<float>(int, isa);

@@ -179,13 +179,9 @@ namespace nearfield::detail
                                         index_type most = mutual_targets_of_item);
 
   /// The kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if nearfield
-  /// was built without CUDA.
+  /// was built without CUDA, and for a group that is left out.
   template <class T>
   NEARFIELD_API cuda_kernels<T> builtin_cuda_kernels(int interaction);
-  template <>
-  cuda_kernels<float> builtin_cuda_kernels<float>(int);
-  template <>
-  cuda_kernels<double> builtin_cuda_kernels<double>(int);
 
   /// Defined by NEARFIELD_CUDA_KERNELS(K): if the linker does not find it, that line is missing.
   template <class K, class T>
