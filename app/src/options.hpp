@@ -154,9 +154,9 @@ namespace nearfield::app
     std::optional<std::filesystem::path> exclude = std::nullopt;
 
     // what settle_pairs() finds
-    std::vector<double> matrix = {};                ///< the cutoffs of all types, row by row
-    nearfield::detail::io::pair_rows excluded = {}; ///< of the points of this process
-    std::uint64_t n_excluded = 0;                   ///< of all
+    std::vector<double> matrix = {};            ///< the cutoffs of all types, row by row
+    nearfield::detail::pair_rows excluded = {}; ///< of the points of this process
+    std::uint64_t n_excluded = 0;               ///< of all
 
     [[nodiscard]] bool is_all() const { return types.empty() && !exclude; }
     [[nodiscard]] bool has_types_of_input() const { return types == "file"; }

@@ -84,12 +84,12 @@ namespace nearfield::app
   void settle_pairs(ranks const& all, pair_choice& chosen, double radius, named_points& from)
   {
     auto& points = from.points;
-    nearfield::detail::io::range_of_points const range{all.sum(std::uint64_t(points.size())),
-                                                       from.first, points.size()};
+    nearfield::detail::range_of_points const range{all.sum(std::uint64_t(points.size())),
+                                                   from.first, points.size()};
     if (auto const path = chosen.file_of_types())
     {
       all.require_same_file(*path);
-      all.attempt([&] { nearfield::detail::io::read_types(*path, range, points); });
+      all.attempt([&] { nearfield::detail::read_types(*path, range, points); });
     }
     else if (chosen.has_types_of_input())
     {
@@ -106,8 +106,7 @@ namespace nearfield::app
       all.attempt([&] { chosen.matrix = cutoffs_of(chosen, points, radius); });
     if (!chosen.exclude) return;
     all.require_same_file(*chosen.exclude);
-    all.attempt([&]
-                { chosen.excluded = nearfield::detail::io::read_pairs(*chosen.exclude, range); });
+    all.attempt([&] { chosen.excluded = nearfield::detail::read_pairs(*chosen.exclude, range); });
     chosen.n_excluded = all.sum(std::uint64_t(chosen.excluded.others.size()));
   }
 

@@ -35,14 +35,18 @@ namespace nearfield::detail::io
       }
     }
   }
+}
 
+namespace nearfield::detail
+{
   void read_types(std::filesystem::path const& path, range_of_points const& range,
                   point_set& points)
   {
+    using namespace io;
     type_numbers numbers;
     std::uint64_t n = 0;
     for_each_row(path,
-                 [&](auto const& fields, place const& where)
+                 [&](auto const& fields, io::place const& where)
                  {
                    if (fields.size() != 1)
                      where.fail(count_of(fields.size(), "field"), "the type of a point alone");
@@ -62,12 +66,13 @@ namespace nearfield::detail::io
 
   pair_rows read_pairs(std::filesystem::path const& path, range_of_points const& range)
   {
+    using namespace io;
     std::vector<std::array<std::uint64_t, 2>> pairs;
     pair_rows rows;
     rows.offsets.assign(range.n + 1, 0);
     bool is_first = true;
     for_each_row(path,
-                 [&](auto const& fields, place const& where)
+                 [&](auto const& fields, io::place const& where)
                  {
                    bool const is_header = std::exchange(is_first, false) && !has_number(fields);
                    if (is_header) return;

@@ -13,7 +13,7 @@
 /// Text files that go with the points of another file. Blank lines and lines that begin with # do not count, and gzip may
 /// have compressed the file. Throw nearfield::error as read_points() does.
 
-namespace nearfield::detail::io
+namespace nearfield::detail
 {
   /// The points that this process has: [first, first + n) of all that the lists are for.
   struct range_of_points

@@ -7,8 +7,8 @@
 
 using namespace nearfield;
 using namespace nearfield::test;
-using nearfield::detail::io::read_pairs;
-using nearfield::detail::io::read_types;
+using nearfield::detail::read_pairs;
+using nearfield::detail::read_types;
 
 namespace
 {
