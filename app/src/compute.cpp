@@ -24,7 +24,7 @@ namespace nearfield::app
     {
       auto const form =
           nearfield::detail::choose_form("near_field", step.form, backend::simd,
-                                         nearfield::detail::form_case_of<K>(!on.has_two_sets()));
+                                         nearfield::detail::form_case_of(k, !on.has_two_sets()));
       auto const worker =
           nearfield::name_of(step.backend == backend::scalar ? isa::scalar : selected_isa());
       auto const cost = nearfield::detail::table_cost<T>(
@@ -62,7 +62,7 @@ namespace nearfield::app
           quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
       describe(on.cut(), on.size(), sources, points->leaves(), result);
       auto how = step;
-      auto of = nearfield::detail::form_case_of<K>(!on.has_two_sets());
+      auto of = nearfield::detail::form_case_of(k, !on.has_two_sets());
       of.n_rhs = static_cast<int>(on.n_inputs() / K::n_in);
       of.points = on.size();
       of.leaves = points->leaves().size();

@@ -312,23 +312,95 @@ namespace nearfield
   }
 }
 
+namespace nearfield
+{
+  class any_interaction; // nearfield/kernels/any_interaction.hpp
+
+  namespace detail
+  {
+    /// What calls ask of an interaction besides its kernels, parameters and zero.
+    struct interaction_shape
+    {
+      std::string_view name;
+      int dim, n_x, n_in, n_out; ///< n_x: columns of points
+      double flops;
+      bool has_way_back;
+      bool has_cutoff;
+    };
+
+    /// An interaction that is known at run time only.
+    template <class K>
+    concept run_time_interaction = std::same_as<K, any_interaction>;
+
+    /// What calls take.
+    template <class K>
+    concept called_interaction = interaction<K> || run_time_interaction<K>;
+
+    /// What mutual calls take; those that are known at run time refuse one without K(-r) there.
+    template <class K>
+    concept mutual_interaction = run_time_interaction<K> || has_way_back<K>;
+  }
+
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
+    /// The shape of an interaction: constants of a type, and what any_interaction found.
+    template <called_interaction K>
+    constexpr interaction_shape shape_of(K const& k)
+    {
+      if constexpr (run_time_interaction<K>)
+        return k.erased().type->shape;
+      else
+        return {K::name,         K::dim,       point_columns<K>,
+                K::n_in,         K::n_out,     static_cast<double>(K::flops),
+                has_way_back<K>, has_cutoff<K>};
+    }
+
+    /// What compiled kernels take.
+    template <called_interaction K>
+    void const* value_at(K const& k)
+    {
+      if constexpr (run_time_interaction<K>)
+        return k.erased().value;
+      else
+        return &k;
+    }
+
+    /// The length where K ends; 0 if it does not.
+    template <called_interaction K>
+    double cutoff_of(K const& k)
+    {
+      if constexpr (run_time_interaction<K>)
+        return k.erased().cutoff;
+      else if constexpr (has_cutoff<K>)
+        return k.cutoff();
+      else
+        return 0;
+    }
+  }
+}
+
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Whether K(0), computed in T with parameters of 1, is not finite. A pair at distance zero then contributes zero; a regular
   /// interaction (a Gaussian, a softened one) counts it like any other pair.
-  template <class T = double, interaction K>
+  template <class T = double, detail::called_interaction K>
   bool is_singular(K const& k)
   {
-    vec<T, K::dim> origin{};
-    for (int i = 0; i < K::n_in; ++i)
+    if constexpr (detail::run_time_interaction<K>)
+      return k.erased().template zero<T>().is_singular;
+    else
     {
-      vec<T, K::n_in> q{};
-      q[i] = 1;
-      auto const value = detail::evaluate(k, origin).to(q);
-      for (int o = 0; o < K::n_out; ++o)
-        if (!std::isfinite(value[o])) return true;
+      vec<T, K::dim> origin{};
+      for (int i = 0; i < K::n_in; ++i)
+      {
+        vec<T, K::n_in> q{};
+        q[i] = 1;
+        auto const value = detail::evaluate(k, origin).to(q);
+        for (int o = 0; o < K::n_out; ++o)
+          if (!std::isfinite(value[o])) return true;
+      }
+      return false;
     }
-    return false;
   }
 }
 
@@ -336,9 +408,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Whether the loop must test for pairs at distance zero: to leave them out of a singular interaction, or
   /// to give a radial one 1/|r| = 0.
-  template <class T, interaction K>
+  template <class T, called_interaction K>
   bool tests_for_zero(K const& k)
   {
-    return radial_interaction<K> || is_singular<T>(k);
+    if constexpr (run_time_interaction<K>)
+      return k.erased().template zero<T>().is_tested;
+    else
+      return radial_interaction<K> || is_singular<T>(k);
   }
 }

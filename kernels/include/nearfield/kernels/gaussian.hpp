@@ -6,6 +6,9 @@
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/core/type_list.hpp>
 
+#include <array>
+#include <string_view>
+
 namespace nearfield
 {
   /// K(r) = exp(-|r|^2 / sigma^2); sigma is a length. Regular: K(0) = 1, so two points at the same
@@ -18,7 +21,16 @@ namespace nearfield
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "gaussian";
 
+    static constexpr std::string_view formula = "exp(-|r|^2 / sigma^2)";
+    static constexpr std::string_view inputs = "weight", outputs = "sum of Gaussians";
+
     double sigma = 1; ///< length^1, positive
+
+    static constexpr auto parameters()
+    {
+      return std::array{
+          parameter<gaussian>{"sigma", &gaussian::sigma, parameter_range::positive, "length"}};
+    }
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>

@@ -17,9 +17,13 @@ namespace nearfield::detail
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
 
+  /// Built-in interactions, also those that are known at run time only.
+  template <class K>
+  concept library_interaction = builtin_interaction<K> || run_time_interaction<K>;
+
   /// Interactions whose kernels are compiled for every instruction set and chosen at run time.
   template <class K>
-  concept dispatched_interaction = builtin_interaction<K> || is_registered<K>;
+  concept dispatched_interaction = library_interaction<K> || is_registered<K>;
 
   /// Whether this build has the kernels of a group.
   NEARFIELD_API bool is_built(std::string_view group);
@@ -96,5 +100,20 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
       return detail::scalar_kernels<K, T>();
     else
       return detail::own_simd_kernels<K, T>::get();
+  }
+}
+
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// The same of an interaction that may be known at run time only.
+  template <kernel_real T, called_interaction K, cpu_backend Backend>
+  p2p_kernels<T> kernels_for(K const& k, Backend where)
+  {
+    if constexpr (interaction<K>)
+      return kernels_of<T, K>(where);
+    else if constexpr (std::same_as<Backend, scalar_backend>)
+      return builtin_kernels<T>(k.erased().type->number, isa::scalar);
+    else
+      return builtin_kernels<T>(k.erased().type->number, where.which);
   }
 }

@@ -19,6 +19,12 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  template <class K, class Positions>
+  inline constexpr bool has_columns_of_points = Positions::n_columns == point_columns<K>;
+  template <run_time_interaction K, class Positions>
+  inline constexpr bool has_columns_of_points<K, Positions> =
+      true; // right_hand_sides() counts them
+
   /// The type of the values of a call, that of its outputs. Views that fit neither K nor each other do not compile.
   template <class K, class Out, class Q, class... Positions>
   struct call_values
@@ -30,7 +36,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       (std::is_same_v<value_of<Positions>, type> && ...),
                   "positions, q and out must be views of one type, float or double");
     static_assert(
-        ((Positions::n_columns == point_columns<K>) && ...),
+        (has_columns_of_points<K, Positions> && ...),
         "positions must have a column for each dimension of the interaction, then one for "
         "each of its parameters");
   };
@@ -41,15 +47,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class K, class Leaves>
   void check_cutoff(K const& k, Leaves const& leaves)
   {
-    if constexpr (has_cutoff<K> && requires { leaves.cutoff(0); })
-      for (std::size_t s = 0; s < leaves.n_systems(); ++s)
+    if constexpr (requires { leaves.cutoff(0); })
+      for (std::size_t s = 0; shape_of(k).has_cutoff && s < leaves.n_systems(); ++s)
       {
         auto const held = leaves.cutoff(s);
         // rounded once, or twice
         double const most =
             double(held) * (1 + 4 * std::numeric_limits<decltype(+held)>::epsilon());
-        if (!(k.cutoff() <= most))
-          throw error("near_field: the cutoff of the interaction is " + number_text(k.cutoff()) +
+        if (!(cutoff_of(k) <= most))
+          throw error("near_field: the cutoff of the interaction is " + number_text(cutoff_of(k)) +
                       ", and that of the cells is " + number_text(double(held)) +
                       "; make the cell list with the larger one");
       }
@@ -326,13 +332,33 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The number of right-hand sides of q. Unless the outputs have as many it does not compile or, if a number of
-  /// columns is known at run time only, throws nearfield::error.
-  template <class K, columns_view Q, columns_view Out>
-  int right_hand_sides(Q const& q, Out const& out)
+  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_sides(interaction_shape const& of,
+                                                                  int n_q, int n_out)
+  {
+    throw error(std::string(of.name) + ": found " + std::to_string(n_q) +
+                " columns of inputs and " + std::to_string(n_out) + " of outputs; give " +
+                std::to_string(of.n_in) + " and " + std::to_string(of.n_out) +
+                " for each right-hand side");
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_points(interaction_shape const& of,
+                                                                   int n_x)
+  {
+    std::string const parameters =
+        of.n_x > of.dim ? " and " + std::to_string(of.n_x - of.dim) + " of parameters" : "";
+    throw error(std::string(of.name) + ": found " + std::to_string(n_x) +
+                " columns of points; give " + std::to_string(of.dim) + " of coordinates" +
+                parameters);
+  }
+
+  /// The number of right-hand sides of q, for points in x. Unless the outputs have as many, and points the columns of K, it
+  /// does not compile or, if a number of columns or the interaction is known at run time only, throws nearfield::error.
+  template <called_interaction K, columns_view Q, columns_view Out, columns_view... X>
+  [[gnu::always_inline]] inline int right_hand_sides(K const& k, Q const& q, Out const& out,
+                                                     X const&... x)
   {
     constexpr int NQ = Q::n_columns, NOut = Out::n_columns;
-    if constexpr (NQ != run_time_columns && NOut != run_time_columns)
+    if constexpr (interaction<K> && NQ != run_time_columns && NOut != run_time_columns)
     {
       static_assert(NQ % K::n_in == 0,
                     "the inputs must have n_in columns for each right-hand side");
@@ -342,14 +368,25 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
     else
     {
-      int const n_rhs = width_of(q) / K::n_in;
-      if (n_rhs == 0 || width_of(q) != n_rhs * K::n_in || width_of(out) != n_rhs * K::n_out)
-        throw error(std::string(K::name) + ": found " + std::to_string(width_of(q)) +
-                    " columns of inputs and " + std::to_string(width_of(out)) +
-                    " of outputs; give " + std::to_string(K::n_in) + " and " +
-                    std::to_string(K::n_out) + " for each right-hand side");
+      interaction_shape const of = shape_of(k);
+      int const n_rhs = width_of(q) / of.n_in;
+      if (n_rhs == 0 || width_of(q) != n_rhs * of.n_in || width_of(out) != n_rhs * of.n_out)
+        refuse_sides(of, width_of(q), width_of(out));
+      if constexpr (run_time_interaction<K>)
+        for (int const n_x : {of.n_x, width_of(x)...})
+          if (n_x != of.n_x) refuse_points(of, n_x);
       return n_rhs;
     }
+  }
+
+  /// Throws nearfield::error for a mutual call of an interaction that has no K(-r).
+  template <called_interaction K>
+  void check_way_back(char const* function, K const& k)
+  {
+    interaction_shape const of = shape_of(k);
+    if (!of.has_way_back)
+      throw error(std::string(function) + ": " + std::string(of.name) +
+                  " has no mutual form; give one that is one-sided");
   }
 }
 
@@ -370,7 +407,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   inline constexpr bool are_enough =
       !are_views<Arguments...> || (int(columns_view<Arguments>) + ... + 0) >= N;
   template <class K>
-  inline constexpr bool is_mutual = has_way_back<K>;
+  inline constexpr bool is_mutual = mutual_interaction<K>;
 
   template <int N, class... Arguments>
   concept wrong_views = !are_views<Arguments...> || !are_enough<N, Arguments...>;
@@ -396,8 +433,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(detail::are_enough<4, Views...>, "p2p_outer takes x, y, q and out");
   }
 
-  template <detail::place Where, interaction K, class... Views>
-    requires(detail::wrong_views<3, Views...> || !detail::has_way_back<K>)
+  template <detail::place Where, detail::called_interaction K, class... Views>
+    requires(detail::wrong_views<3, Views...> || !detail::mutual_interaction<K>)
   void p2p_inner_mutual(Where const&, K const&, Views const&...)
   {
     static_assert(detail::is_mutual<K>, "a mutual form needs K(-r): give the interaction "
@@ -406,8 +443,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(detail::are_enough<3, Views...>, "p2p_inner_mutual takes x, q and out");
   }
 
-  template <detail::place Where, interaction K, class... Views>
-    requires(detail::wrong_views<6, Views...> || !detail::has_way_back<K>)
+  template <detail::place Where, detail::called_interaction K, class... Views>
+    requires(detail::wrong_views<6, Views...> || !detail::mutual_interaction<K>)
   void p2p_outer_mutual(Where const&, K const&, Views const&...)
   {
     static_assert(detail::is_mutual<K>, "a mutual form needs K(-r): give the interaction "

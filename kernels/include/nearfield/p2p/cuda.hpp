@@ -152,16 +152,36 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// A call whose sources have inputs q.
-    template <class T, class K, columns_view Q, columns_view Out>
-    cuda_step<T> cuda_step_of(char const* function, cuda_backend where, K const& k, bool one_set,
-                              Q const& q, Out const& out, near_field_options const& options)
+    /// The compiled CUDA kernels of an interaction that may be known at run time only.
+    template <kernel_real T, called_interaction K>
+    cuda_kernels<T> cuda_kernels_for(K const& k)
     {
-      auto of = form_case_of<K>(one_set);
-      of.n_rhs = right_hand_sides<K>(q, out);
-      return {function, where.stream, cuda_kernels_of<T, K>(), &k, is_singular<T>(k), of, options};
+      if constexpr (run_time_interaction<K>)
+        return builtin_cuda_kernels<T>(k.erased().type->number);
+      else
+        return cuda_kernels_of<T, K>();
     }
 
+    /// A call whose sources have inputs q. x: points of one set, or of targets and of sources.
+    template <class T, class K, columns_view Q, columns_view Out, columns_view... X>
+    cuda_step<T> cuda_step_of(char const* function, cuda_backend where, K const& k,
+                              near_field_options const& options, Q const& q, Out const& out,
+                              X const&... x)
+    {
+      auto of = form_case_of(k, sizeof...(X) == 1);
+      of.n_rhs = right_hand_sides(k, q, out, x...);
+      return {function, where.stream, cuda_kernels_for<T>(k), value_at(k), is_singular<T>(k),
+              of,       options};
+    }
+
+    /// Whether leaves of a dimension may have points of K; of one that is known at run time, right_hand_sides() counts
+    /// their columns.
+    template <class K, int Dim>
+    inline constexpr bool fits_leaves = false;
+    template <interaction K, int Dim>
+    inline constexpr bool fits_leaves<K, Dim> = K::dim == Dim;
+    template <run_time_interaction K, int Dim>
+    inline constexpr bool fits_leaves<K, Dim> = true;
   }
 }
 
@@ -180,53 +200,58 @@ namespace nearfield::detail
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   void p2p_inner(cuda_backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
-    detail::cuda_step_of<T>("p2p_inner", where, k, true, q, out, {.accumulate = true})
+    detail::cuda_step_of<T>("p2p_inner", where, k, {.accumulate = true}, q, out, x)
         .run_box(false, points, points);
   }
 
   /// As p2p_inner, with one evaluation per pair. Not deterministic.
-  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
-    requires detail::has_way_back<K>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
+    requires detail::mutual_interaction<K>
   void p2p_inner_mutual(cuda_backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
+    detail::check_way_back("p2p_inner_mutual", k);
     detail::check_one_set("p2p_inner_mutual", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
-    detail::cuda_step_of<T>("p2p_inner_mutual", where, k, true, q, out, {.accumulate = true})
+    detail::cuda_step_of<T>("p2p_inner_mutual", where, k, {.accumulate = true}, q, out, x)
         .run_box(true, points, points);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
-            detail::columns_view Out>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
   void p2p_outer(cuda_backend where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
-    detail::cuda_step_of<T>("p2p_outer", where, k, false, q, out, {.accumulate = true})
+    detail::cuda_step_of<T>("p2p_outer", where, k, {.accumulate = true}, q, out, x, y)
         .run_box(false, detail::set_of<T>(x, detail::no_columns<T const>, out),
                  detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Not deterministic.
-  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view XQ,
-            detail::columns_view YQ, detail::columns_view XOut, detail::columns_view YOut>
-    requires detail::has_way_back<K>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view XQ, detail::columns_view YQ, detail::columns_view XOut,
+            detail::columns_view YOut>
+    requires detail::mutual_interaction<K>
   void p2p_outer_mutual(cuda_backend where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
     using T = detail::real_of_call<K, XOut, XQ, X, Y>;
+    detail::check_way_back("p2p_outer_mutual", k);
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
-    detail::check_both_ways<K>("p2p_outer_mutual", detail::set_views{x, x_q, x_out},
-                               detail::set_views{y, y_q, y_out});
-    detail::cuda_step_of<T>("p2p_outer_mutual", where, k, false, y_q, x_out, {.accumulate = true})
+    detail::check_both_ways("p2p_outer_mutual", k, detail::set_views{x, x_q, x_out},
+                            detail::set_views{y, y_q, y_out});
+    detail::cuda_step_of<T>("p2p_outer_mutual", where, k, {.accumulate = true}, y_q, x_out, x, y)
         .run_box(true, detail::set_of<T>(x, x_q, x_out), detail::set_of<T>(y, y_q, y_out));
   }
 
@@ -234,27 +259,27 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// the box of i meets; += with options.accumulate. Columns are in the order of the boxes. The form one_sided is
   /// deterministic. Throws nearfield::error for a list that was made for the other form, and for 2^31 points or more in
   /// the form mutual.
-  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
-    detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
-        .run(list, points, points);
+    detail::cuda_step_of<T>("near_field", where, k, options, q, out, x).run(list, points, points);
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate. Deterministic.
-  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
-            detail::columns_view Out>
+  template <detail::called_interaction K, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
-    detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
+    detail::cuda_step_of<T>("near_field", where, k, options, q, out, x, y)
         .run(list, detail::set_of<T>(x, detail::no_columns<T const>, out),
              detail::set_of<T>(y, q, detail::no_columns<T>));
   }
@@ -264,9 +289,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// the items of the list, all on the device: the host waits for nothing, but once for a new cell list. With the form
   /// automatic, leaves.size() decides. If positions stay, a cuda_list of the leaves and columns in their order, inside the
   /// box, save that. Throws nearfield::error for leaves of two sets, and for columns of other sizes than theirs.
-  template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
+  template <detail::called_interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Q, detail::columns_view Out>
-    requires(Leaves::dim == K::dim)
+    requires detail::fits_leaves<K, Leaves::dim>
   void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
@@ -275,14 +300,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     auto const points = detail::set_of<T>(x, q, out);
     detail::check_cutoff(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
-    detail::cuda_step_of<T>("near_field", where, k, true, q, out, options)
+    detail::cuda_step_of<T>("near_field", where, k, options, q, out, x)
         .run_sorted(on_device, leaves.size(), points, points);
   }
 
   /// Two sets over their tree or cell list in device memory: targets x, sources y with inputs q.
-  template <interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
+  template <detail::called_interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
-    requires(Leaves::dim == K::dim)
+    requires detail::fits_leaves<K, Leaves::dim>
   void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
@@ -290,7 +315,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_cutoff(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
-    detail::cuda_step_of<T>("near_field", where, k, false, q, out, options)
+    detail::cuda_step_of<T>("near_field", where, k, options, q, out, x, y)
         .run_sorted(on_device, leaves.size(),
                     detail::set_of<T>(x, detail::no_columns<T const>, out),
                     detail::set_of<T>(y, q, detail::no_columns<T>));
@@ -300,20 +325,21 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// for small leaves and the mutual one for others, where the interaction has it. Measures for about half a second if no
   /// figures are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form
   /// of an interaction that has none.
-  template <detail::kernel_real T, interaction K>
+  template <detail::kernel_real T, detail::called_interaction K>
   pair_cost pair_cost_of(cuda_backend where, K const& k, pair_form form = pair_form::automatic)
   {
     bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::cuda,
-                                               detail::form_case_of<K>(true)) == pair_form::mutual;
-    auto const kernels = cuda_kernels_of<T, K>();
+                                               detail::form_case_of(k, true)) == pair_form::mutual;
+    auto const kernels = detail::cuda_kernels_for<T>(k);
     auto const cost = [&](bool mutual)
     {
       return detail::cost_on_gpu<T>(where, mutual ? kernels.mutual : kernels.one_sided,
                                     detail::cost_subject_of<T>(k, mutual, "cuda"),
                                     is_singular<T>(k));
     };
-    if (form == pair_form::automatic && detail::has_way_back<K>)
-      return detail::cost_of_faster_form(cost(false), cost(true), K::n_out);
+    auto const of = detail::shape_of(k);
+    if (form == pair_form::automatic && of.has_way_back)
+      return detail::cost_of_faster_form(cost(false), cost(true), of.n_out);
     return cost(is_mutual);
   }
 }

@@ -156,7 +156,7 @@ namespace nearfield
                      strides_[0],           strides_[1],           strides_[2]};
           job.strides = &strides;
         }
-        kernel_(&k_, job);
+        kernel_(value_at(k_), job);
         count_ = n_ranges_ = 0;
         own_ = {};
         has_own_ = shifted_ = false;
@@ -204,7 +204,7 @@ namespace nearfield
       Targets const targets_;
       int const n_rhs_;
       bool const may_coincide_;
-      column_pointers<T const*, point_columns<K>> x_;
+      column_pointers<T const*, n_columns_of<decltype(Leaf::x)>> x_;
       column_pointers<T const*, n_q> q_;
       column_pointers<T*, n_out> out_;
       std::array<std::ptrdiff_t, 3> strides_;
@@ -241,20 +241,20 @@ namespace nearfield
     }
 
     /// Checks a source leaf against the target leaf. Its columns are checked against each other when it is the target.
-    template <class K, bool Mutual, class Targets, class Leaf>
-    [[gnu::always_inline]] inline void check_source_leaf(char const* function,
+    template <bool Mutual, class K, class Targets, class Leaf>
+    [[gnu::always_inline]] inline void check_source_leaf(char const* function, K const& k,
                                                          Targets const& targets, Leaf const& leaf)
     {
       check_view(function, "x", leaf.x, leaf.x.size());
       check_view(function, "q", leaf.q, leaf.x.size());
       check_box_size(0, leaf.x.size());
-      right_hand_sides<K>(leaf.q, targets.out);
+      right_hand_sides(k, leaf.q, targets.out, targets.x, leaf.x);
       check_apart(function, targets.out, "x", leaf.x);
       check_apart(function, targets.out, "q", leaf.q);
       if constexpr (Mutual)
       {
         check_view(function, "out", leaf.out, leaf.x.size());
-        right_hand_sides<K>(targets.q, leaf.out);
+        right_hand_sides(k, targets.q, leaf.out);
         check_apart(function, leaf.out, "the target leaf's x", targets.x);
         check_apart(function, leaf.out, "the target leaf's q", targets.q);
         bool const is_image = leaf.shift != std::array<double, 3>{} &&
@@ -271,16 +271,16 @@ namespace nearfield
       using Leaf = leaf_seen<Sources, ViewOf>;
       using T = real_of_call<K, std::remove_cvref_t<decltype(targets.out)>, decltype(Leaf::q),
                              std::remove_cvref_t<decltype(targets.x)>, decltype(Leaf::x)>;
-      p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+      p2p_kernels<T> const kernels = kernels_for<T>(k, where);
       check_box_size(targets.x.size(), 0);
-      met_leaves<T, K, Mutual, Targets, Leaf> met(Mutual ? kernels.mutual : kernels.one_sided, k,
-                                                  targets, width_of(targets.out) / K::n_out,
-                                                  may_coincide);
+      met_leaves<T, K, Mutual, Targets, Leaf> met(
+          Mutual ? kernels.mutual : kernels.one_sided, k, targets,
+          width_of(targets.out) / shape_of(k).n_out, may_coincide);
       auto const check = [&](Leaf const& leaf, std::size_t i)
       {
         try
         {
-          check_source_leaf<K, Mutual>(function, targets, leaf);
+          check_source_leaf<Mutual>(function, k, targets, leaf);
         }
         catch (error const& e)
         {
@@ -304,7 +304,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// All leaves are checked before an output is written: those of the leaf as by p2p_inner, those of each neighbour
   /// against those of the leaf. The same leaf may be listed again, with another shift, and the leaf itself with one.
   /// Calls that share no leaf that receives may run at once.
-  template <detail::cpu_backend Where, interaction K, detail::columns_view X,
+  template <detail::cpu_backend Where, detail::called_interaction K, detail::columns_view X,
             detail::columns_view Q, detail::columns_view Out, class Neighbours,
             class ViewOf = std::identity>
   void p2p_leaf(Where const& where, K const& k, leaf<X, Q, Out> const& target,
@@ -316,7 +316,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     static_assert(detail::is_leaf<neighbour>,
                   "give a range of nearfield::leaf, or a function that makes one of an element");
     detail::check_one_set(function, target.x, target.q, target.out);
-    detail::right_hand_sides<K>(target.q, target.out);
+    detail::right_hand_sides(k, target.q, target.out, target.x);
     detail::set_views const views{target.x, target.q, target.out};
     auto const meet = [&]<bool Mutual>(std::bool_constant<Mutual>)
     {
@@ -325,8 +325,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     };
     if (options.form == pair_form::mutual)
     {
-      detail::choose_form(function, options.form, backend::simd, detail::form_case_of<K>(true));
-      if constexpr (detail::has_way_back<K>)
+      detail::choose_form(function, options.form, backend::simd, detail::form_case_of(k, true));
+      if constexpr (detail::mutual_interaction<K>)
       {
         if constexpr (detail::columns_view<decltype(neighbour::out)>)
           return meet(std::true_type());
@@ -341,8 +341,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// out_i += sum_j K(x_i - (y_j + shift)) q_j over the points j of all sources: nearfield::leaf, or what view_of
   /// makes of an element: targets and sources of one set or of two. Points at the same place count as in the other
   /// p2p_outer.
-  template <detail::cpu_backend Where, interaction K, detail::columns_view X, class Sources,
-            detail::columns_view Out, class ViewOf = std::identity>
+  template <detail::cpu_backend Where, detail::called_interaction K, detail::columns_view X,
+            class Sources, detail::columns_view Out, class ViewOf = std::identity>
     requires(!detail::columns_view<std::remove_cvref_t<Sources>>)
   void p2p_outer(Where const& where, K const& k, X const& x, Sources&& sources, Out const& out,
                  ViewOf const& view_of = {})

@@ -229,14 +229,15 @@ namespace nearfield
     template <class T>
     inline constexpr soa<T, run_time_columns> no_columns{};
 
-    /// A step over n_leaves leaves, which have lists for both forms; 0: over a list of the caller's.
-    template <class T, cpu_place Where, class K, columns_view Q, columns_view Out>
-    list_step<T> list_step_of(Where const& where, K const& k, bool has_one_set, Q const& q,
-                              Out const& out, near_field_options const& options,
-                              index_type n_leaves = 0)
+    /// A step over n_leaves leaves, which have lists for both forms; 0: over a list of the caller's. x: points of one
+    /// set, or of targets and of sources.
+    template <class T, cpu_place Where, class K, columns_view Q, columns_view Out,
+              columns_view... X>
+    list_step<T> list_step_of(Where const& where, K const& k, near_field_options const& options,
+                              index_type n_leaves, Q const& q, Out const& out, X const&... x)
     {
-      form_case of = form_case_of<K>(has_one_set);
-      of.n_rhs = right_hand_sides<K>(q, out);
+      form_case of = form_case_of(k, sizeof...(X) == 1);
+      of.n_rhs = right_hand_sides(k, q, out, x...);
       of.points = out.size();
       of.leaves = n_leaves;
       of.real_bytes = sizeof(T);
@@ -246,10 +247,10 @@ namespace nearfield
                                    : options.form;
       bool const is_mutual =
           choose_form("near_field", wanted, backend::simd, of) == pair_form::mutual;
-      auto const kernels = kernels_of<T, K>(backend_of(where));
+      auto const kernels = kernels_for<T>(k, backend_of(where));
       return {threads_of(where),
               is_mutual ? kernels.mutual : kernels.one_sided,
-              &k,
+              value_at(k),
               detail::tests_for_zero<T>(k),
               of.n_rhs,
               is_mutual,
@@ -266,27 +267,27 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
   /// Throws nearfield::error for views that differ in size, are null or overlap, if boxes, list and columns do not
   /// match, and for the form mutual if K has none, and over a list that is not half.
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
-            detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, boxes const& points, interaction_list const& list,
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     auto const set = detail::set_of<T>(x, q, out);
-    detail::list_step_of<T>(where, k, true, q, out, options)
+    detail::list_step_of<T>(where, k, options, 0, q, out, x)
         .run(detail::leaves_of(points, list, true), set, set);
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate.
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
-            detail::columns_view Q, detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, boxes const& targets,
                   interaction_list const& list, X const& x, Y const& y, Q const& q, Out const& out,
                   near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::list_step_of<T>(where, k, false, q, out, options)
+    detail::list_step_of<T>(where, k, options, 0, q, out, x, y)
         .run(detail::leaves_of(targets, list, false),
              detail::set_of<T>(x, detail::no_columns<T const>, out),
              detail::set_of<T>(y, q, detail::no_columns<T>));
@@ -298,33 +299,33 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// (colours, or tasks that depend on each other). In the other form, parts only write their own leaves.
   ///
   /// Throws nearfield::error for views that differ in size, are null or overlap, and for leaves of two sets.
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
-            detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.list->has_one_set(), true);
     auto const set = detail::set_of<T>(x, q, out);
-    detail::list_step_of<T>(where, k, true, q, out, options).run(leaves, set, set);
+    detail::list_step_of<T>(where, k, options, 0, q, out, x).run(leaves, set, set);
   }
 
   /// Two sets over leaves of your own: targets x, sources y with inputs q. Throws nearfield::error for those of one set.
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
-            detail::columns_view Q, detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, leaf_list::part const& leaves, X const& x,
                   Y const& y, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.list->has_one_set(), false);
-    detail::list_step_of<T>(where, k, false, q, out, options)
+    detail::list_step_of<T>(where, k, options, 0, q, out, x, y)
         .run(leaves, detail::set_of<T>(x, detail::no_columns<T const>, out),
              detail::set_of<T>(y, q, detail::no_columns<T>));
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
   /// nearfield::error for leaves of two sets, and if k.cutoff() exceeds the cutoff of the cells.
-  template <detail::cpu_place Where, interaction K, detail::has_leaves Leaves,
+  template <detail::cpu_place Where, detail::called_interaction K, detail::has_leaves Leaves,
             detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
   void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
@@ -333,14 +334,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_sets("near_field", leaves.has_one_set(), true);
     detail::check_cutoff(k, leaves);
     auto const step =
-        detail::list_step_of<T>(where, k, true, q, out, options, leaves.targets().size());
+        detail::list_step_of<T>(where, k, options, leaves.targets().size(), q, out, x);
     auto const set = detail::set_of<T>(x, q, out);
     step.run_sorted(detail::leaves_of(leaves, step.is_mutual), set, set);
   }
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q. Throws nearfield::error for
   /// leaves of one set.
-  template <detail::cpu_place Where, interaction K, detail::has_leaves Leaves,
+  template <detail::cpu_place Where, detail::called_interaction K, detail::has_leaves Leaves,
             detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
             detail::columns_view Out>
   void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Y const& y,
@@ -349,7 +350,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
     detail::check_cutoff(k, leaves);
-    detail::list_step_of<T>(where, k, false, q, out, options, leaves.targets().size())
+    detail::list_step_of<T>(where, k, options, leaves.targets().size(), q, out, x, y)
         .run_sorted(detail::leaves_of(leaves, false),
                     detail::set_of<T>(x, detail::no_columns<T const>, out),
                     detail::set_of<T>(y, q, detail::no_columns<T>));

@@ -97,10 +97,11 @@ namespace nearfield
 
     /// Throws nearfield::error unless both directions have as many right-hand sides.
     template <class K, class Targets, class Sources>
-    void check_both_ways(char const* function, Targets const& targets, Sources const& sources)
+    void check_both_ways(char const* function, K const& k, Targets const& targets,
+                         Sources const& sources)
     {
-      int const there = right_hand_sides<K>(sources.q, targets.out);
-      int const back = right_hand_sides<K>(targets.q, sources.out);
+      int const there = right_hand_sides(k, sources.q, targets.out);
+      int const back = right_hand_sides(k, targets.q, sources.out);
       if (there != back)
         throw error(std::string(function) + ": found " + std::to_string(there) +
                     " right-hand sides in y_q and " + std::to_string(back) +
@@ -113,12 +114,12 @@ namespace nearfield
     void run_sets(Where const& where, K const& k, Targets const& targets, Sources const& sources,
                   bool is_one_set = false)
     {
-      p2p_kernels<T> const kernels = kernels_of<T, K>(backend_of(where));
+      p2p_kernels<T> const kernels = kernels_for<T>(k, backend_of(where));
       p2p_function<T> const kernel = Mutual ? kernels.mutual : kernels.one_sided;
       single_box<T, K> const box(targets.x.size(), sources.x.size());
       p2p_job<T> job = box.job(k);
       job.own_is_self = is_one_set;
-      job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
+      job.n_rhs = right_hand_sides(k, sources.q, targets.out, targets.x, sources.x);
       job.target_x = pointers_of(targets.x).data();
       job.source_x = pointers_of(sources.x).data();
       job.target_q = pointers_of(targets.q).data();
@@ -129,9 +130,9 @@ namespace nearfield
                                 stride_of(sources.x), stride_of(sources.q), stride_of(sources.out)};
       if constexpr (Targets::has_strides || Sources::has_strides) job.strides = &strides;
       if constexpr (cpu_backend<Where>)
-        kernel(&k, job);
+        kernel(value_at(k), job);
       else
-        run_box(*where.threads, kernel, &k, job, Mutual);
+        run_box(*where.threads, kernel, value_at(k), job, Mutual);
     }
   }
 }
@@ -139,8 +140,8 @@ namespace nearfield
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
-            detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out>
   void p2p_inner(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
@@ -150,20 +151,21 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Q,
-            detail::columns_view Out>
-    requires detail::has_way_back<K>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Q, detail::columns_view Out>
+    requires detail::mutual_interaction<K>
   void p2p_inner_mutual(Where const& where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
+    detail::check_way_back("p2p_inner_mutual", k);
     detail::check_one_set("p2p_inner_mutual", x, q, out);
     detail::set_views const points{x, q, out};
     detail::run_sets<true, T>(where, k, points, points, true);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
-            detail::columns_view Q, detail::columns_view Out>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
   void p2p_outer(Where const& where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
@@ -175,20 +177,21 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-  template <detail::cpu_place Where, interaction K, detail::columns_view X, detail::columns_view Y,
-            detail::columns_view XQ, detail::columns_view YQ, detail::columns_view XOut,
-            detail::columns_view YOut>
-    requires detail::has_way_back<K>
+  template <detail::cpu_place Where, detail::called_interaction K, detail::columns_view X,
+            detail::columns_view Y, detail::columns_view XQ, detail::columns_view YQ,
+            detail::columns_view XOut, detail::columns_view YOut>
+    requires detail::mutual_interaction<K>
   void p2p_outer_mutual(Where const& where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
     using T = detail::real_of_call<K, XOut, YQ, X, Y>;
     static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
                   "both sides must be views of one type, float or double");
+    detail::check_way_back("p2p_outer_mutual", k);
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};
-    detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
+    detail::check_both_ways("p2p_outer_mutual", k, targets, sources);
     detail::run_sets<true, T>(where, k, targets, sources);
   }
 }

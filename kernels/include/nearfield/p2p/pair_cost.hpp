@@ -83,18 +83,11 @@ namespace nearfield
     template <class T, class K>
     cost_subject cost_subject_of(K const& k, bool is_mutual, std::string_view worker)
     {
-      std::string name(K::name);
-      if (!builtin_interaction<K>) name += std::string(".") + typeid(K).name();
-      return {name,
-              K::dim,
-              parameters_of<K>,
-              K::n_in,
-              K::n_out,
-              static_cast<double>(K::flops),
-              is_mutual,
-              tests_for_zero<T>(k),
-              &k,
-              std::string(worker)};
+      interaction_shape const of = shape_of(k);
+      std::string name(of.name);
+      if constexpr (!library_interaction<K>) name += std::string(".") + typeid(K).name();
+      return {name,     of.dim,    of.n_x - of.dim,      of.n_in,     of.n_out,
+              of.flops, is_mutual, tests_for_zero<T>(k), value_at(k), std::string(worker)};
     }
 
     /// Calls a function on several cores at once, and gives the mean of what it returns there.
@@ -122,12 +115,12 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// mutual where the interaction has that form. Measures for about 50 ms if no figures are kept; where figures
   /// cannot be read or written, a process measures once. Throws nearfield::error for an instruction set that is not
   /// available, and for the mutual form of an interaction that has none.
-  template <detail::kernel_real T, detail::cpu_backend Backend, interaction K>
+  template <detail::kernel_real T, detail::cpu_backend Backend, detail::called_interaction K>
   pair_cost pair_cost_of(Backend where, K const& k, pair_form form = pair_form::automatic)
   {
     bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::simd,
-                                               detail::form_case_of<K>(true)) == pair_form::mutual;
-    auto const kernels = kernels_of<T, K>(where);
+                                               detail::form_case_of(k, true)) == pair_form::mutual;
+    auto const kernels = detail::kernels_for<T>(k, where);
     std::string_view worker = NEARFIELD_ISA_NAME; // of an interaction that this file compiles
     if constexpr (std::same_as<Backend, scalar_backend>)
       worker = name_of(isa::scalar);

@@ -242,11 +242,12 @@ namespace nearfield::detail
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  template <class K>
-  form_case form_case_of(bool has_one_set)
+  template <called_interaction K>
+  form_case form_case_of(K const& k, bool has_one_set)
   {
-    form_case of{K::name, has_way_back<K>, K::n_out, has_one_set};
-    of.has_cutoff = detail::has_cutoff<K>;
+    interaction_shape const shape = shape_of(k);
+    form_case of{shape.name, shape.has_way_back, shape.n_out, has_one_set};
+    of.has_cutoff = shape.has_cutoff;
     return of;
   }
 }

@@ -323,7 +323,8 @@ namespace nearfield::starpu
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
                      detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X>>(k),
-                     {true, nearfield::detail::right_hand_sides<K>(q, out), x, {}, q, out}, options)
+                     {true, nearfield::detail::right_hand_sides(k, q, out, x), x, {}, q, out},
+                     options)
     {}
 
     /// Two sets: targets x, sources y with inputs q.
@@ -334,7 +335,8 @@ namespace nearfield::starpu
                Y const& y, Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
                      detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X, Y>>(k),
-                     {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
+                     {false, nearfield::detail::right_hand_sides(k, q, out, x, y), x, y, q, out},
+                     options)
     {}
 
     /// Over points that move, whose handles the tree has: q and out are n_in and n_out vectors for each right-hand

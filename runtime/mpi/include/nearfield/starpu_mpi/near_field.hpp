@@ -98,7 +98,7 @@ namespace nearfield::starpu_mpi
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, tree,
                      starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {true, nearfield::detail::right_hand_sides<K>(q, out), {}, {}, q, out},
+                     {true, nearfield::detail::right_hand_sides(k, q, out), {}, {}, q, out},
                      options)
     {
       static_assert(nearfield::detail::parameters_of<K> == 0,

@@ -1,0 +1,236 @@
+#include <nearfield/kernels/any_interaction.hpp>
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
+#include <nearfield/p2p/backend.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace nearfield
+{
+  namespace
+  {
+    using detail::erased_type;
+
+    /// The parameters of K, in its order.
+    template <class K>
+    auto parameters_of_all()
+    {
+      if constexpr (requires { K::parameters(); })
+        return K::parameters();
+      else
+        return std::array<parameter<K>, 0>{};
+    }
+
+    template <class K>
+    std::span<parameter_info const> infos_of_parameters()
+    {
+      static auto const infos = []
+      {
+        std::vector<parameter_info> made;
+        for (parameter<K> const& each : parameters_of_all<K>())
+          made.push_back({each.name, K{}.*each.member, each.range, each.unit});
+        return made;
+      }();
+      return infos;
+    }
+
+    template <class K>
+    interaction_info info_of(int number)
+    {
+      interaction_info info{.name = K::name,
+                            .group = detail::group_of(number),
+                            .dim = K::dim,
+                            .n_in = K::n_in,
+                            .n_out = K::n_out,
+                            .flops = K::flops,
+                            .has_mutual = detail::has_way_back<K>,
+                            .is_built = detail::is_built(detail::group_of(number)),
+                            .parameters = infos_of_parameters<K>(),
+                            .point_parameters = {},
+                            .formula = {},
+                            .source = {},
+                            .inputs = {},
+                            .outputs = {}};
+      if constexpr (requires { K::point_parameters; }) info.point_parameters = K::point_parameters;
+      if constexpr (requires { K::formula; }) info.formula = K::formula;
+      if constexpr (requires { K::source; }) info.source = K::source;
+      if constexpr (requires { K::inputs; }) info.inputs = K::inputs;
+      if constexpr (requires { K::outputs; }) info.outputs = K::outputs;
+      return info;
+    }
+
+    template <class K>
+    void matrix_of(void const* k, long double const* r, long double const* target,
+                   long double const* source, long double* entries)
+    {
+      detail::pair_at<K, long double> pair;
+      std::copy_n(r, K::dim, pair.r.data);
+      if constexpr (constexpr int n = detail::parameters_of<K>; n > 0)
+      {
+        std::copy_n(target, n, pair.target.data);
+        std::copy_n(source, n, pair.source.data);
+      }
+      auto const map = detail::evaluate(*static_cast<K const*>(k), pair);
+      for (int i = 0; i < K::n_in; ++i)
+      {
+        vec<long double, K::n_in> unit{};
+        unit[i] = 1;
+        auto const column = map.to(unit);
+        for (int o = 0; o < K::n_out; ++o) entries[o * K::n_in + i] = column[o];
+      }
+    }
+
+    template <class K>
+    erased_type erased_type_of(int number, interaction_info const& info)
+    {
+      static_assert(std::is_trivially_copyable_v<K> &&
+                    sizeof(K) <= sizeof(detail::erased_interaction::value) && alignof(K) <= 16);
+      static K const by_default{};
+      return {.number = number,
+              .shape = detail::shape_of(by_default),
+              .info = &info,
+              .by_default = &by_default,
+              .size = sizeof(K),
+              .parameter = [](void* k, int p) -> double&
+              {
+                if constexpr (requires { K::parameters(); })
+                  return static_cast<K*>(k)->*K::parameters()[static_cast<std::size_t>(p)].member;
+                else
+                  throw error("any_interaction: there is no parameter " + std::to_string(p));
+              },
+              .is_singular_float = [](void const* k)
+              { return is_singular<float>(*static_cast<K const*>(k)); },
+              .is_singular_double = [](void const* k)
+              { return is_singular<double>(*static_cast<K const*>(k)); },
+              .is_radial = detail::radial_interaction<K>,
+              .cutoff = [](void const* k) { return detail::cutoff_of(*static_cast<K const*>(k)); },
+              .matrix = &matrix_of<K>};
+    }
+
+    std::vector<interaction_info> const& all_infos()
+    {
+      static auto const infos = []
+      {
+        std::vector<interaction_info> made;
+        detail::builtin_interactions::for_each(
+            [&]<class K>() { made.push_back(info_of<K>(static_cast<int>(made.size()))); });
+        return made;
+      }();
+      return infos;
+    }
+
+    std::vector<erased_type> const& all_types()
+    {
+      static auto const types = []
+      {
+        std::vector<erased_type> made;
+        detail::builtin_interactions::for_each(
+            [&]<class K>()
+            {
+              made.push_back(
+                  erased_type_of<K>(static_cast<int>(made.size()), all_infos()[made.size()]));
+            });
+        return made;
+      }();
+      return types;
+    }
+
+    /// a, b, c, each once.
+    std::string listed(std::vector<std::string> const& names)
+    {
+      std::string text;
+      for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
+      return text;
+    }
+
+    erased_type const& find(std::string_view name, int dim)
+    {
+      std::vector<std::string> names, dims;
+      for (erased_type const& type : all_types())
+      {
+        interaction_info const& info = *type.info;
+        if (info.name == name && info.dim == dim) return type;
+        if (info.name == name) dims.push_back(std::to_string(info.dim) + "D");
+        if (std::ranges::find(names, info.name) == names.end()) names.emplace_back(info.name);
+      }
+      std::string const wanted(name);
+      if (dims.empty())
+        throw error("interaction: there is no '" + wanted + "'; built in are " + listed(names));
+      throw error("interaction: " + wanted + " does not exist in " + std::to_string(dim) +
+                  "D; choose another, or points in " + listed(dims));
+    }
+
+    void check_value(interaction_info const& of, parameter_info const& parameter, double value)
+    {
+      bool const fits = parameter.range == parameter_range::any ||
+                        (parameter.range == parameter_range::positive ? value > 0 : value >= 0);
+      if (fits && std::isfinite(value)) return;
+      char const* const expected[] = {"a finite number", "a finite number, 0 or more",
+                                      "a positive, finite number"};
+      throw error(std::string(of.name) + ": " + std::string(parameter.name) + " is " +
+                  detail::number_text(value) + "; give " +
+                  expected[static_cast<int>(parameter.range)] + " (" + std::string(parameter.unit) +
+                  ")");
+    }
+  }
+
+  std::span<interaction_info const> interaction_infos()
+  {
+    return all_infos();
+  }
+
+  any_interaction::any_interaction(std::string_view name, int dim,
+                                   std::span<std::pair<std::string_view, double> const> parameters)
+  {
+    erased_.type = &find(name, dim);
+    std::memcpy(erased_.value, erased_.type->by_default, erased_.type->size);
+    auto const& known = info().parameters;
+    for (auto const& given : parameters)
+    {
+      auto const at = std::ranges::find(known, given.first, &parameter_info::name);
+      if (at == known.end())
+      {
+        std::vector<std::string> names;
+        for (parameter_info const& each : known) names.emplace_back(each.name);
+        throw error(std::string(name) + " has no parameter '" + std::string(given.first) + "'" +
+                    (names.empty() ? "; it has none" : "; it has " + listed(names)));
+      }
+      erased_.type->parameter(erased_.value, static_cast<int>(at - known.begin())) = given.second;
+    }
+    finish();
+  }
+
+  any_interaction::any_interaction(int number, void const* k)
+  {
+    erased_.type = &all_types()[static_cast<std::size_t>(number)];
+    std::memcpy(erased_.value, k, erased_.type->size);
+    finish();
+  }
+
+  void any_interaction::finish()
+  {
+    erased_type const& type = *erased_.type;
+    if (!info().is_built) detail::refuse_left_out(type.number);
+    for (std::size_t p = 0; p < info().parameters.size(); ++p)
+      check_value(info(), info().parameters[p], parameter(p));
+    erased_.cutoff = type.cutoff(erased_.value);
+    bool const in_float = type.is_singular_float(erased_.value),
+               in_double = type.is_singular_double(erased_.value);
+    erased_.in_float = {in_float, in_float || type.is_radial};
+    erased_.in_double = {in_double, in_double || type.is_radial};
+  }
+
+  double any_interaction::parameter(std::size_t p) const
+  {
+    if (p >= info().parameters.size())
+      throw error(std::string(info().name) + ": parameter " + std::to_string(p) + " of " +
+                  std::to_string(info().parameters.size()) + "; give a number below");
+    auto k = erased_; // a copy, since the accessor gives what may be written
+    return k.type->parameter(k.value, static_cast<int>(p));
+  }
+}

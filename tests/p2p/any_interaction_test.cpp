@@ -1,0 +1,373 @@
+#include "complains_of.hpp"
+#include "points.hpp"
+
+#include <nearfield/kernels/any_interaction.hpp>
+#include <nearfield/p2p/leaf.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/pair_cost.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+// Every built-in interaction by its name, so that a further one costs no compilation here.
+
+namespace nearfield::test
+{
+  namespace
+  {
+    using wide = long double;
+
+    /// Columns whose number is known at run time.
+    template <class T>
+    struct run_time_set
+    {
+      std::vector<std::vector<T>> memory;
+      std::vector<T*> pointers;
+
+      template <class Value>
+      run_time_set(int width, std::size_t n, Value const& value)
+      {
+        for (int c = 0; c < width; ++c)
+        {
+          auto& column = memory.emplace_back(n);
+          for (std::size_t i = 0; i < n; ++i) column[i] = static_cast<T>(value(c));
+          pointers.push_back(column.data());
+        }
+      }
+      run_time_set(run_time_set const&) = delete;
+      run_time_set& operator=(run_time_set const&) = delete;
+
+      [[nodiscard]] soa<T const, run_time_columns> view() const
+      {
+        return soa<T, run_time_columns>(pointers, memory[0].size());
+      }
+      soa<T, run_time_columns> view() { return {pointers, memory[0].size()}; }
+    };
+
+    /// Coordinates in (-0.125, 0.125), where no logarithm is close to zero, then parameters in [0.05, 0.15).
+    template <class T>
+    run_time_set<T> points_of(any_interaction const& k, std::size_t n, random_numbers& random)
+    {
+      int const n_x = k.info().dim + static_cast<int>(k.info().point_parameters.size());
+      return {n_x, n, [&](int c)
+              {
+                return c < k.info().dim ? random.uniform(-0.125, 0.125)
+                                        : random.uniform(0.05, 0.15);
+              }};
+    }
+
+    template <class T>
+    run_time_set<T> values(int width, std::size_t n, random_numbers& random)
+    {
+      return {width, n, [&](int)
+              {
+                return random.uniform(-1, 1);
+              }};
+    }
+
+    /// The pair of one point with another: K, or the change of it by a relative change of r.
+    struct pair_of
+    {
+      any_interaction const& k;
+      std::vector<wide> r, target, source;
+
+      [[nodiscard]] std::vector<wide> matrix(std::vector<wide> const& at) const
+      {
+        auto const n = static_cast<std::size_t>(k.info().n_in * k.info().n_out);
+        std::vector<wide> entries(n);
+        k.erased().type->matrix(k.erased().value, at.data(), target.data(), source.data(),
+                                entries.data());
+        return entries;
+      }
+      /// max(|K|, sum_d |r_d dK/dr_d|), which bounds the effect of rounding.
+      [[nodiscard]] std::vector<wide> sizes() const
+      {
+        constexpr wide step = 0x1p-20L;
+        auto const here = matrix(r);
+        std::vector<wide> changes(here.size()), all(here.size());
+        for (std::size_t d = 0; d < r.size(); ++d)
+        {
+          auto moved = r;
+          moved[d] *= 1 + step;
+          auto const there = matrix(moved);
+          for (std::size_t e = 0; e < here.size(); ++e)
+            changes[e] += std::abs(there[e] - here[e]) / step;
+        }
+        for (std::size_t e = 0; e < here.size(); ++e)
+          all[e] = std::max(changes[e], std::abs(here[e]));
+        return all;
+      }
+    };
+
+    /// A pair of point i of x with point j of y.
+    template <class T>
+    pair_of between(any_interaction const& k, run_time_set<T> const& x, std::size_t i,
+                    run_time_set<T> const& y, std::size_t j)
+    {
+      pair_of pair{k, {}, {}, {}};
+      auto const dim = static_cast<std::size_t>(k.info().dim);
+      for (std::size_t c = 0; c < x.memory.size(); ++c)
+        if (c < dim)
+          pair.r.push_back(wide(x.memory[c][i]) - y.memory[c][j]);
+        else
+        {
+          pair.target.push_back(x.memory[c][i]);
+          pair.source.push_back(y.memory[c][j]);
+        }
+      return pair;
+    }
+
+    /// Expects `before` plus plain sums over all pairs in out; `is_one_set`: without i = j.
+    template <class T>
+    void expect_sums(any_interaction const& k, run_time_set<T> const& x, run_time_set<T> const& y,
+                     run_time_set<T> const& q, run_time_set<T> const& out, bool is_one_set,
+                     T before)
+    {
+      auto const n_in = static_cast<std::size_t>(k.info().n_in),
+                 n_out = static_cast<std::size_t>(k.info().n_out);
+      double const limit = sizeof(T) == 4 ? 4e-6 : 2e-13;
+      for (std::size_t i = 0; i < x.memory[0].size(); i += 3)
+      {
+        std::vector<wide> sums(out.memory.size(), before),
+            sizes(out.memory.size(), std::abs(before));
+        for (std::size_t j = 0; j < y.memory[0].size(); ++j)
+        {
+          if (is_one_set && i == j) continue;
+          auto const pair = between(k, x, i, y, j);
+          auto const entries = pair.matrix(pair.r), of_entries = pair.sizes();
+          for (std::size_t c = 0; c < out.memory.size(); ++c)
+            for (std::size_t in = 0; in < n_in; ++in)
+            {
+              std::size_t const e = c % n_out * n_in + in;
+              wide const charge = q.memory[c / n_out * n_in + in][j];
+              sums[c] += entries[e] * charge;
+              sizes[c] += of_entries[e] * std::abs(charge);
+            }
+        }
+        for (std::size_t c = 0; c < out.memory.size(); ++c)
+          ASSERT_NEAR(double(out.memory[c][i]), double(sums[c]), limit * double(sizes[c]))
+              << "output " << c << " of point " << i;
+      }
+    }
+
+    class every_interaction : public ::testing::TestWithParam<std::size_t>
+    {
+    protected:
+      [[nodiscard]] interaction_info const& info() const { return interaction_infos()[GetParam()]; }
+      /// With parameters that suit the points.
+      [[nodiscard]] any_interaction example() const
+      {
+        std::vector<std::pair<std::string_view, double>> parameters;
+        for (parameter_info const& each : info().parameters)
+          if (each.unit == "length") parameters.emplace_back(each.name, 0.1);
+        return {info().name, info().dim, parameters};
+      }
+      void SetUp() override
+      {
+        if (!info().is_built) GTEST_SKIP() << "left out of this build";
+      }
+
+      /// f.operator()<T>(place) in both precisions on every instruction set.
+      template <class F>
+      static void everywhere(F const& f)
+      {
+        for (isa const which : available_isas())
+        {
+          SCOPED_TRACE(std::string(name_of(which)));
+          f.template operator()<float>(simd_backend{which});
+          f.template operator()<double>(simd_backend{which});
+        }
+      }
+    };
+
+    std::string name_of_case(::testing::TestParamInfo<std::size_t> const& of)
+    {
+      auto const& info = interaction_infos()[of.param];
+      return std::string(info.name) + "_" + std::to_string(info.dim) + "d";
+    }
+    INSTANTIATE_TEST_SUITE_P(all, every_interaction,
+                             ::testing::Range(std::size_t(0), interaction_infos().size()),
+                             &name_of_case);
+  }
+
+  TEST_P(every_interaction, sums_over_all_pairs_of_one_set)
+  {
+    auto const k = example();
+    everywhere(
+        [&]<class T>(simd_backend where)
+        {
+          for (std::size_t const n : {7, 40})
+          {
+            random_numbers random(n);
+            auto const x = points_of<T>(k, n, random);
+            auto const q = values<T>(info().n_in, n, random);
+            run_time_set<T> out(info().n_out, n, [](int) { return 0.5; }),
+                mutual(info().n_out, n, [](int) { return 0.5; });
+            p2p_inner(where, k, x.view(), q.view(), out.view());
+            expect_sums(k, x, x, q, out, true, T(0.5));
+            if (!info().has_mutual) continue;
+            p2p_inner_mutual(where, k, x.view(), q.view(), mutual.view());
+            expect_sums(k, x, x, q, mutual, true, T(0.5));
+          }
+        });
+  }
+
+  TEST_P(every_interaction, sums_over_two_sets_and_back)
+  {
+    auto const k = example();
+    everywhere(
+        [&]<class T>(simd_backend where)
+        {
+          for (std::size_t const n : {5, 30})
+          {
+            random_numbers random(n);
+            auto const x = points_of<T>(k, n, random), y = points_of<T>(k, n + 4, random);
+            auto const x_q = values<T>(info().n_in, n, random),
+                       y_q = values<T>(info().n_in, n + 4, random);
+            run_time_set<T> out(info().n_out, n, [](int) { return 0; });
+            p2p_outer(where, k, x.view(), y.view(), y_q.view(), out.view());
+            expect_sums(k, x, y, y_q, out, false, T(0));
+            if (!info().has_mutual) continue;
+            run_time_set<T> x_out(info().n_out, n, [](int) { return 0; }),
+                y_out(info().n_out, n + 4, [](int) { return 0; });
+            p2p_outer_mutual(where, k, x.view(), y.view(), x_q.view(), y_q.view(), x_out.view(),
+                             y_out.view());
+            expect_sums(k, x, y, y_q, x_out, false, T(0));
+            expect_sums(k, y, x, x_q, y_out, false, T(0));
+          }
+        });
+  }
+
+  TEST_P(every_interaction, sums_of_several_right_hand_sides)
+  {
+    auto const k = example();
+    everywhere(
+        [&]<class T>(simd_backend where)
+        {
+          constexpr int n_rhs = 3;
+          constexpr std::size_t n = 30;
+          random_numbers random(3);
+          auto const x = points_of<T>(k, n, random);
+          auto const q = values<T>(n_rhs * info().n_in, n, random);
+          run_time_set<T> out(n_rhs * info().n_out, n, [](int) { return 0; }),
+              mutual(n_rhs * info().n_out, n, [](int) { return 0; });
+          p2p_inner(where, k, x.view(), q.view(), out.view());
+          expect_sums(k, x, x, q, out, true, T(0));
+          if (!info().has_mutual) return;
+          p2p_inner_mutual(where, k, x.view(), q.view(), mutual.view());
+          expect_sums(k, x, x, q, mutual, true, T(0));
+        });
+  }
+
+  TEST_P(every_interaction, sums_over_a_tree_and_over_leaves)
+  {
+    auto const k = example();
+    auto const in_dim = [&]<int Dim>(std::integral_constant<int, Dim>)
+    {
+      constexpr std::size_t n = 60;
+      random_numbers random(4);
+      auto const x = points_of<double>(k, n, random);
+      auto const q = values<double>(info().n_in, n, random);
+      std::array<double const*, Dim> coordinates;
+      std::copy_n(x.pointers.begin(), Dim, coordinates.begin());
+      // leaves that all touch
+      auto const leaves =
+          build_tree(simd, soa<double const, Dim>(coordinates, n), tree_options<Dim>{.level = 1});
+      for (auto const form : {pair_form::one_sided, pair_form::automatic})
+      {
+        run_time_set<double> out(info().n_out, n, [](int) { return 1; });
+        near_field(simd, k, leaves, x.view(), q.view(), out.view(), {.form = form});
+        expect_sums(k, x, x, q, out, true, 0.);
+      }
+      run_time_set<double> out(info().n_out, n, [](int) { return 0; });
+      std::vector<leaf<soa<double const, run_time_columns>, soa<double const, run_time_columns>>>
+          none;
+      p2p_leaf(simd, k, leaf(x.view(), q.view(), out.view()), none);
+      expect_sums(k, x, x, q, out, true, 0.);
+    };
+    info().dim == 2 ? in_dim(std::integral_constant<int, 2>())
+                    : in_dim(std::integral_constant<int, 3>());
+  }
+
+  TEST_P(every_interaction, refuses_parameters_out_of_their_range)
+  {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (parameter_info const& each : info().parameters)
+    {
+      std::vector<double> bad{infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+      if (each.range != parameter_range::any) bad.push_back(-1e-300);
+      if (each.range == parameter_range::positive) bad.push_back(0);
+      for (double const value : bad)
+        EXPECT_THAT((([&] { any_interaction(info().name, info().dim, {{each.name, value}}); })),
+                    complains_of(std::string(info().name), std::string(each.name) + " is "));
+    }
+    EXPECT_THAT((([&] { any_interaction(info().name, info().dim, {{"nonsense", 1}}); })),
+                complains_of("has no parameter 'nonsense'"));
+  }
+
+  TEST_P(every_interaction, refuses_columns_of_other_numbers)
+  {
+    auto const k = example();
+    random_numbers random(1);
+    constexpr std::size_t n = 3;
+    auto const x = points_of<double>(k, n, random), wider = values<double>(9, n, random);
+    auto const q = values<double>(info().n_in, n, random);
+    run_time_set<double> out(info().n_out, n, [](int) { return 0; }),
+        more(info().n_out + 1, n, [](int) { return 0; });
+    std::string const name(info().name);
+    EXPECT_THAT((([&] { p2p_inner(simd, k, wider.view(), q.view(), out.view()); })),
+                complains_of(name, "columns of points"));
+    EXPECT_THAT((([&] { p2p_inner(simd, k, x.view(), q.view(), more.view()); })),
+                complains_of(name, "of outputs; give"));
+    for (auto const& column : out.memory) EXPECT_EQ(column, std::vector<double>(n));
+  }
+
+  TEST(any_interaction, has_the_bits_and_the_cost_of_the_struct)
+  {
+    constexpr std::size_t n = 50;
+    random_numbers random(5);
+    gaussian<3> const k{.sigma = 0.1};
+    any_interaction const by_name("gaussian", 3, {{"sigma", 0.1}}), of_struct = k;
+    EXPECT_EQ(by_name.parameter(0), 0.1);
+    auto const x = values<double>(3, n, random), q = values<double>(1, n, random);
+    soa const points{x.memory[0], x.memory[1], x.memory[2]};
+    std::vector<double> out(n), other(n), third(n);
+    p2p_inner(simd, k, points, soa{q.memory[0]}, soa{out});
+    p2p_inner(simd, by_name, points, soa{q.memory[0]}, soa{other});
+    p2p_inner(simd, of_struct, x.view(), q.view(), soa{third});
+    EXPECT_EQ(out, other);
+    EXPECT_EQ(out, third);
+    EXPECT_EQ(pair_cost_of<double>(simd, k)(64, 640), pair_cost_of<double>(simd, by_name)(64, 640));
+    EXPECT_EQ(is_singular(any_interaction(r_over_r3<2>{})), true);
+    EXPECT_EQ(is_singular(any_interaction(r_over_r3<2>{.eps = 1})), false);
+  }
+
+  TEST(any_interaction, refuses_what_there_is_not)
+  {
+    EXPECT_THAT(([] { any_interaction("nonsense", 3); }),
+                complains_of("there is no 'nonsense'; built in are one_over_r, "));
+    EXPECT_THAT(([] { any_interaction("one_over_r", 4); }),
+                complains_of("one_over_r does not exist in 4D", "2D, 3D"));
+    EXPECT_THAT(([] { any_interaction(gaussian<2>{.sigma = 0}); }), complains_of("sigma is 0"));
+  }
+
+  TEST(interaction_infos, have_a_name_per_dimension_and_a_group)
+  {
+    std::set<std::pair<std::string, int>> names;
+    for (interaction_info const& info : interaction_infos())
+    {
+      EXPECT_TRUE(names.emplace(info.name, info.dim).second) << info.name;
+      EXPECT_FALSE(info.group.empty()) << info.name;
+      for (parameter_info const& each : info.parameters)
+        EXPECT_FALSE(each.name.empty() || each.unit.empty()) << info.name;
+    }
+  }
+}
