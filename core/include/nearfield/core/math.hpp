@@ -79,6 +79,8 @@ namespace nearfield
     static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
     /// y where a < b, else 0
     static NEARFIELD_FN T keep_less(T a, T b, T y) { return a < b ? y : T(0); }
+    /// y where a < b, else z
+    static NEARFIELD_FN T select_less(T a, T b, T y, T z) { return a < b ? y : z; }
     /// table[i] for a whole number i in every lane
     static NEARFIELD_FN T lookup(T const* table, T i) { return table[static_cast<int>(i)]; }
     /// root_scale / sqrt(x), the cheapest form: the constant is taken out once, at the end of a sum
@@ -210,6 +212,13 @@ namespace nearfield
                            std::type_identity_t<V> const& y)
   {
     return math<V>::keep_less(a, b, y);
+  }
+  /// y where a < b, else z, which may be infinite or NaN where it is left out.
+  template <class V>
+  NEARFIELD_FN V select_less(V const& a, std::type_identity_t<V> const& b,
+                             std::type_identity_t<V> const& y, std::type_identity_t<V> const& z)
+  {
+    return math<V>::select_less(a, b, y, z);
   }
 
   /// table[i] of every lane, which hold whole numbers i.

@@ -198,12 +198,12 @@ namespace nearfield
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const
-        -> value_and_radial<V, dim, -1>
+        -> value_and_radial<V, dim>
     {
       constexpr double two_over_sqrt_pi = 1.12837916709551257390;
       V decay, rest;
       detail::ewald_factors(alpha, cutoff(), r, inv_r, decay, rest);
-      V const slope = decay * (rest + V(two_over_sqrt_pi * alpha));
+      V const slope = decay * (V(-two_over_sqrt_pi * alpha) - rest);
       return {decay * rest, slope * (inv_r * inv_r), r};
     }
   };

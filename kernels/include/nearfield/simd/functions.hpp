@@ -61,17 +61,6 @@ namespace nearfield::detail
                    { return bits ^ (n << sign); });
   }
 
-  /// y where a < b, else z
-  template <class V>
-  NEARFIELD_FN V select_less(V const& a, V const& b, V const& y, V const& z)
-  {
-    V selected;
-    NEARFIELD_UNROLL
-    for (int m = 0; m < math<V>::width / V::lanes; ++m)
-      selected.part[m] = xsimd::select(a.part[m] < b.part[m], y.part[m], z.part[m]);
-    return selected;
-  }
-
   /// min(|x|, most), or NaN
   template <class V>
   NEARFIELD_FN V size_up_to(double most, V const& x)

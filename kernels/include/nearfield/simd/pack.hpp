@@ -249,12 +249,15 @@ namespace nearfield
 
     static NEARFIELD_FN V keep_less(V const& a, V const& b, V const& y)
     {
-      batch const zero(T(0));
-      V kept;
+      return select_less(a, b, y, V(0));
+    }
+    static NEARFIELD_FN V select_less(V const& a, V const& b, V const& y, V const& z)
+    {
+      V selected;
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m)
-        kept.part[m] = xsimd::select(a.part[m] < b.part[m], y.part[m], zero);
-      return kept;
+        selected.part[m] = xsimd::select(a.part[m] < b.part[m], y.part[m], z.part[m]);
+      return selected;
     }
 
     static NEARFIELD_FN V lookup(T const* table, V const& i)
