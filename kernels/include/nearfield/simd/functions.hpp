@@ -17,6 +17,11 @@ namespace nearfield::detail
   template <class V>
   inline constexpr bool is_of_floats = std::is_same_v<real_of<V>, float>;
 
+  template <class V>
+  inline constexpr int fraction_bits = is_of_floats<V> ? 23 : 52;
+  template <class V>
+  inline constexpr int sign_bit = is_of_floats<V> ? 31 : 63;
+
   /// Adding it rounds to a whole number, which the last bits of the sum then hold.
   template <class V>
   inline constexpr double rounding = is_of_floats<V> ? 0x1.8p23 : 0x1.8p52;
@@ -49,16 +54,14 @@ namespace nearfield::detail
   template <class V>
   NEARFIELD_FN V times_power_of_two(V const& x, V const& k)
   {
-    constexpr int fraction = is_of_floats<V> ? 23 : 52;
     return of_bits(x, k, [](auto const& bits, auto const& n) __attribute__((always_inline))
-                   { return bits + (n << fraction); });
+                   { return bits + (n << fraction_bits<V>); });
   }
   template <class V>
   NEARFIELD_FN V times_parity(V const& x, V const& k)
   {
-    constexpr int sign = is_of_floats<V> ? 31 : 63;
     return of_bits(x, k, [](auto const& bits, auto const& n) __attribute__((always_inline))
-                   { return bits ^ (n << sign); });
+                   { return bits ^ (n << sign_bit<V>); });
   }
 
   /// min(|x|, most), or NaN
