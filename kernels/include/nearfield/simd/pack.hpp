@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/math.hpp>
+#include <nearfield/simd/functions.hpp>
 #include <nearfield/simd/registers.hpp>
 
 #include <xsimd/xsimd.hpp>
@@ -213,11 +214,7 @@ namespace nearfield
       return each(x, [](batch const& part) __attribute__((always_inline))
                   { return xsimd::sqrt(part); });
     }
-    static NEARFIELD_FN V exp(V const& x)
-    {
-      return each(x, [](batch const& part) __attribute__((always_inline))
-                  { return xsimd::exp(part); });
-    }
+    static NEARFIELD_FN V exp(V const& x) { return detail::pack_exp(x, V(0)); }
     static NEARFIELD_FN V log(V const& x)
     {
       return each(x, [](batch const& part) __attribute__((always_inline))
@@ -233,16 +230,12 @@ namespace nearfield
       return each(x, [](batch const& part) __attribute__((always_inline))
                   { return xsimd::cos(part); });
     }
-    static NEARFIELD_FN V erf(V const& x)
+    static NEARFIELD_FN void sin_cos(V const& x, V& sine, V& cosine)
     {
-      return each(x, [](batch const& part) __attribute__((always_inline))
-                  { return xsimd::erf(part); });
+      detail::pack_sin_cos(x, sine, cosine);
     }
-    static NEARFIELD_FN V erfc(V const& x)
-    {
-      return each(x, [](batch const& part) __attribute__((always_inline))
-                  { return xsimd::erfc(part); });
-    }
+    static NEARFIELD_FN V erf(V const& x) { return detail::pack_erf(x); }
+    static NEARFIELD_FN V erfc(V const& x) { return detail::pack_erfc(x); }
     static NEARFIELD_FN V keep_nonzero(V const& x, V const& y)
     {
       using reg = typename batch::register_type;
