@@ -177,6 +177,39 @@ namespace nearfield
     }
   };
 
+  /// K = [a; c r], an even value and a vector along r: n_in = 1, n_out = 1 + D. Where c / a is at hand and a is not zero,
+  /// value_radial has one product less.
+  template <class V, int D>
+  struct value_and_radial
+  {
+    V a;         ///< the value
+    V c;         ///< the factor of r
+    vec<V, D> r; ///< as it was given to K
+
+    value_and_radial() = default;
+    /// {a, c, r}
+    NEARFIELD_FN constexpr value_and_radial(detail::as_value<V> const& value,
+                                            detail::as_value<V> const& factor,
+                                            vec<V, D> const& given)
+        : a(value.value), c(factor.value), r(given)
+    {}
+
+    NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const { return apply<1>(q); }
+    NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const { return apply<-1>(q); }
+
+  private:
+    template <int S>
+    NEARFIELD_FN constexpr vec<V, 1 + D> apply(vec<V, 1> const& q) const
+    {
+      vec<V, D> const along = detail::signed_multiple<S>(c * q[0], r);
+      vec<V, 1 + D> result;
+      result[0] = a * q[0];
+      NEARFIELD_UNROLL
+      for (int d = 0; d < D; ++d) result[1 + d] = along[d];
+      return result;
+    }
+  };
+
   /// K = c (a I + b r r^T), even in r: n_in = n_out = D. Put the magnitude of K into c and keep a
   /// and b |r|^2 near 1: then nothing overflows or underflows before K does.
   template <class V, int D>
