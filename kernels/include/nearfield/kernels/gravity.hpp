@@ -84,11 +84,10 @@ namespace nearfield
     static constexpr std::array<std::string_view, n_parameters> point_parameters{"eps"};
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const -> value_radial<V, dim, -1>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
+        -> value_radial<V, dim, -1>
     {
-      V const root =
-          detail::rsqrt_or_zero(dot(r, r) + (target[0] * target[0] + source[0] * source[0]));
+      V const root = detail::rsqrt_or_zero(dot(r, r) + (i[0] * i[0] + j[0] * j[0]));
       return {root, root * root, r};
     }
   };
@@ -96,9 +95,9 @@ namespace nearfield
   /// K(r) = [g(u) / h; grad_x of it], u = |r| / h: the potential of a mass that a cubic spline spreads over the radius h,
   /// and its gradient with respect to the target. h is the larger of the lengths h of the two points.
   ///
-  ///     g = 14/5 - 16/3 u^2 + 48/5 u^4 - 32/5 u^5                           u < 1/2
-  ///     g = -1/(15 u) + 16/5 - 32/3 u^2 + 16 u^3 - 48/5 u^4 + 32/15 u^5     1/2 <= u < 1
-  ///     g = 1 / u                                                           1 <= u
+  ///     g = 14/5 - 16/3 u^2 + 48/5 u^4 - 32/5 u^5            u < 1/2
+  ///     g = (1 - v^5 (16/5 - 32/15 v)) / u, v = 1 - u        1/2 <= u < 1
+  ///     g = 1 / u                                            1 <= u
   ///
   /// Beyond h that is 1/|r| and -r/|r|^3 without softening. K(0) = 14 / (5 h): h = 2.8 eps is the depth of Plummer's
   /// potential with eps. h is a length and not negative; two points with h = 0 meet unsoftened, and add zero at one place.
@@ -107,7 +106,7 @@ namespace nearfield
   struct spline_gravity
   {
     static constexpr int dim = 3, n_in = 1, n_out = 4, n_parameters = 1;
-    static constexpr int flops = 3 + 5 + 1 + 6 + 2 * 6 + 17 + 15 + 2 + 8;
+    static constexpr int flops = 3 + 5 + 1 + 4 + 7 + 7 + 3 + 6 + 9 + 8;
     static constexpr auto name = "spline_gravity";
     static constexpr std::string_view
         formula = "[g(|r| / h) / h; its gradient], of a cubic spline of radius h = max(h_i, h_j)",
@@ -117,24 +116,22 @@ namespace nearfield
     static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const -> value_and_radial<V, dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
+        -> value_and_radial<V, dim>
     {
       V const r2 = dot(r, r), inv_r = detail::rsqrt_or_zero(r2);
-      V const h = select_less(target[0], source[0], source[0], target[0]), inv_h = V(1) / h;
-      // each factor in units of h, so that no power leaves the range before K does
-      V const u = r2 * inv_r * inv_h, u2 = u * u, inv_u = inv_r * h;
-      V const inner = V(2.8) - u2 * (V(16. / 3) + u2 * (V(6.4) * u - V(9.6)));
-      V const outer = V(3.2) - V(1. / 15) * inv_u -
-                      u2 * (V(32. / 3) + u * (u * (V(9.6) - V(32. / 15) * u) - V(16)));
-      V const inner_slope = V(32. / 3) + u2 * (V(32) * u - V(38.4));
-      V const outer_slope = V(64. / 3) + u * (u * (V(38.4) - V(32. / 3) * u) - V(48)) -
-                            V(1. / 15) * (inv_u * inv_u * inv_u);
+      V const h = select_less(i[0], j[0], j[0], i[0]), inv_h = V(1) / h;
+      V const u = r2 * inv_r * inv_h, u2 = u * u;
+      V const inner = inv_h * (V(2.8) - u2 * (V(16. / 3) + u2 * (V(6.4) * u - V(9.6))));
+      V const inner_slope = inv_h * inv_h * inv_h * (V(32. / 3) + u2 * (V(32) * u - V(38.4)));
+      // the other two at once, by what the shells outside take away
+      V const v = keep_less(u, V(1), V(1) - u), v2 = v * v, v4 = v2 * v2;
+      V const outer = inv_r * (V(1) - v4 * v * (V(3.2) - V(32. / 15) * v));
+      V const outer_slope =
+          inv_r * inv_r * inv_r * (V(1) - v4 * (V(16) - V(25.6) * v + V(32. / 3) * v2));
       V const half(0.5);
-      V const value = inv_h * select_less(u, half, inner, outer);
-      V const slope = inv_h * inv_h * inv_h * select_less(u, half, inner_slope, outer_slope);
-      return {select_less(u, V(1), value, inv_r),
-              -select_less(u, V(1), slope, inv_r * inv_r * inv_r), r};
+      return {select_less(u, half, inner, outer), -select_less(u, half, inner_slope, outer_slope),
+              r};
     }
   };
 }

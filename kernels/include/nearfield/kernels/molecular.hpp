@@ -39,7 +39,7 @@ namespace nearfield
   {
     cut,     ///< with a jump
     shifted, ///< less its value at the cutoff
-    switched ///< times 1 - 10 t^3 + 15 t^4 - 6 t^5, where t runs from 0 at `switch_from` times the cutoff to 1 there
+    switched ///< times (1 - t)^3 (1 + 3 t + 6 t^2), where t runs from 0, where the switch begins, to 1 at the cutoff
   };
 
   namespace detail
@@ -109,7 +109,7 @@ namespace nearfield
       {
         V const past = (r2 * inv_r - of.tail) * of.steep;
         V const t = keep_less(V(0), past, past), rest = V(1) - t;
-        V const by = V(1) + t * t * t * (V(-10) + t * (V(15) - V(6) * t));
+        V const by = rest * rest * rest * (V(1) + t * (V(3) + V(6) * t));
         // where t is 0, the energy may be infinite
         factor = factor * by +
                  keep_less(V(0), t, V(30) * of.steep * inv_r * energy * (t * t) * (rest * rest));
@@ -170,14 +170,12 @@ namespace nearfield
     [[nodiscard]] NEARFIELD_FN constexpr double cutoff() const { return r_c; }
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r, vec<V, 2> const& target,
-                                 vec<V, 2> const& source) const
-        -> detail::energy_force_virial<V, Dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r, vec<V, 2> const& i,
+                                 vec<V, 2> const& j) const -> detail::energy_force_virial<V, Dim>
     {
-      detail::lennard_jones_pair<V> pair{
-          V(0.5) * (target[0] + source[0]),
-          V(4) * (nearfield::sqrt(target[1]) * nearfield::sqrt(source[1])), V(r_c * r_c),
-          V(r_c - switch_width), V(1 / switch_width)};
+      detail::lennard_jones_pair<V> pair{V(0.5) * (i[0] + j[0]),
+                                         V(4) * (nearfield::sqrt(i[1]) * nearfield::sqrt(j[1])),
+                                         V(r_c * r_c), V(r_c - switch_width), V(1 / switch_width)};
       if constexpr (Tail == lennard_jones_tail::shifted)
       {
         V const s = pair.sigma * V(1 / r_c), s3 = s * s * s, s6 = s3 * s3;
@@ -260,11 +258,10 @@ namespace nearfield
     /// K(r) of a target and a source of these types
     template <class V>
       requires(Types > 1)
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const
-        -> detail::energy_force_virial<V, Dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r, vec<V, 1> const& i,
+                                 vec<V, 1> const& j) const -> detail::energy_force_virial<V, Dim>
     {
-      return of_types(r, inv_r, V(Types) * target[0] + source[0]);
+      return of_types(r, inv_r, V(Types) * i[0] + j[0]);
     }
 
   private:

@@ -165,11 +165,11 @@ namespace nearfield
     }
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const -> detail::one_for_each_way<V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
+        -> detail::one_for_each_way<V>
     {
       using sph = detail::sph<Dim, Kernel>;
-      return {sph::value(r, V(1) / target[0]), sph::value(r, V(1) / source[0])};
+      return {sph::value(r, V(1) / i[0]), sph::value(r, V(1) / j[0])};
     }
   };
 
@@ -196,10 +196,10 @@ namespace nearfield
     }
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const -> mat<V, 1, 1>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
+        -> mat<V, 1, 1>
     {
-      return {{{detail::sph<Dim, Kernel>::value(r, V(2) / (target[0] + source[0]))}}};
+      return {{{detail::sph<Dim, Kernel>::value(r, V(2) / (i[0] + j[0]))}}};
     }
   };
 
@@ -219,10 +219,10 @@ namespace nearfield
     static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& target,
-                                 vec<V, 1> const& source) const -> value_and_radial<V, dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
+        -> value_and_radial<V, dim>
     {
-      V const sum = target[0] + source[0];
+      V const sum = i[0] + j[0];
       return detail::sph<Dim, Kernel>::gradient(r, V(0.5) * sum, V(2) / sum);
     }
   };
@@ -230,13 +230,11 @@ namespace nearfield
 
 namespace nearfield::detail
 {
-  template <int Dim, sph_kernel Kernel>
+  template <sph_kernel Kernel>
   using sph_interactions_of =
-      type_list<sph_density<Dim, Kernel>, sph_gather_density<Dim, Kernel>,
-                sph_symmetric_density<Dim, Kernel>, sph_gradient<Dim, Kernel>>;
+      type_list<sph_density<2, Kernel>, sph_density<3, Kernel>, sph_gather_density<3, Kernel>,
+                sph_symmetric_density<3, Kernel>, sph_gradient<2, Kernel>, sph_gradient<3, Kernel>>;
 
-  using sph_interactions = join<sph_interactions_of<2, sph_kernel::cubic_spline>,
-                                sph_interactions_of<3, sph_kernel::cubic_spline>,
-                                sph_interactions_of<2, sph_kernel::wendland_c2>,
-                                sph_interactions_of<3, sph_kernel::wendland_c2>>;
+  using sph_interactions = flatten<type_list<sph_interactions_of<sph_kernel::cubic_spline>,
+                                             sph_interactions_of<sph_kernel::wendland_c2>>>;
 }
