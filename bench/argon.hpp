@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/kernels/molecular.hpp>
 
 namespace bench
 {

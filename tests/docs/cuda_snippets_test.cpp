@@ -15,7 +15,7 @@
 // [moving_points]
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/kernels/molecular.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/search/cuda.hpp>
@@ -152,6 +152,7 @@ namespace
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   }
 
+  // its kernels are in own_kernel.cu
   TEST(docs, lennard_jones_on_a_gpu)
   {
     std::size_t const n = 400;
@@ -319,22 +320,5 @@ namespace
     EXPECT_TRUE(std::equal(full.i.begin(), full.i.end(), both.begin()));
     EXPECT_TRUE(
         std::equal(full.j.begin(), full.j.end(), both.begin() + static_cast<std::ptrdiff_t>(room)));
-  }
-
-  /// own_kernel.cu
-  TEST(docs, own_kernel)
-  {
-    std::vector<double> const x{0, 1.2, 10}, y{0, 0, 0}, z{0, 0, 0}, q{1, 1, 1};
-    nf::device_columns<double, 3> const points(nf::soa{x, y, z});
-    nf::device_columns<double, 1> const charges(nf::soa{q});
-    std::vector<double> sums(3, 0);
-    nf::device_columns<double, 1> phi(nf::soa{sums});
-    nf::lennard_jones_cutoff<3> const k;
-    nf::p2p_inner(nf::cuda, k, points.view(), charges.view(), phi.view());
-    phi.copy_to(nf::soa{sums});
-    double const pair = k(nf::vec<double, 3>{1.2, 0, 0}, 1 / 1.2).to({1})[0];
-    EXPECT_NEAR(sums[0], pair, 1e-12);
-    EXPECT_NEAR(sums[1], pair, 1e-12);
-    EXPECT_EQ(sums[2], 0);
   }
 }

@@ -6,7 +6,7 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 // [search]
-#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/kernels/molecular.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
 

@@ -1,6 +1,6 @@
 // Near fields over cell lists and trees in boxes of any shape, against sums over all images within the cutoff.
 
-#include <nearfield/kernels/sph_density.hpp>
+#include <nearfield/kernels/sph.hpp>
 
 #include "backends.hpp"
 #include "image_pairs.hpp"

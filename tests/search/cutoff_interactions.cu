@@ -1,13 +1,9 @@
 // The cutoff interactions of the library on a GPU: what a program that uses them writes.
 
-#include <nearfield/kernels/lennard_jones.hpp>
-#include <nearfield/kernels/sph_density.hpp>
+#include <nearfield/kernels/molecular.hpp>
+#include <nearfield/kernels/sph.hpp>
 #include <nearfield/p2p/cuda.cuh>
 
-NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<2>)
-NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
-NEARFIELD_CUDA_KERNELS(nearfield::grad_lennard_jones_cutoff<2>)
-NEARFIELD_CUDA_KERNELS(nearfield::grad_lennard_jones_cutoff<3>)
 NEARFIELD_CUDA_KERNELS(nearfield::sph_density<2>)
 NEARFIELD_CUDA_KERNELS(nearfield::sph_density<3>)
 

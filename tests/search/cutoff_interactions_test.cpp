@@ -1,5 +1,5 @@
-#include <nearfield/kernels/lennard_jones.hpp>
-#include <nearfield/kernels/sph_density.hpp>
+#include <nearfield/kernels/molecular.hpp>
+#include <nearfield/kernels/sph.hpp>
 
 #include "backends.hpp"
 #include "points.hpp"
@@ -47,32 +47,26 @@ namespace nearfield::test
     template <int Dim>
     struct exact_lennard_jones
     {
-      lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
-      [[nodiscard]] double cutoff() const { return k.cutoff; }
-      [[nodiscard]] auto value(auto r, auto const&, int) const
-      {
-        return 4 * k.epsilon * (std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6));
-      }
-      [[nodiscard]] auto change(auto r) const
-      {
-        return 4 * k.epsilon * (12 * std::pow(k.sigma / r, 12) + 6 * std::pow(k.sigma / r, 6));
-      }
-      static constexpr bool counts_points_at_one_place = false;
-    };
-
-    template <int Dim>
-    struct exact_grad_lennard_jones
-    {
-      grad_lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
-      [[nodiscard]] double cutoff() const { return k.cutoff; }
+      double sigma = 0.9, epsilon = 0.7, r_c = 2;
+      lennard_jones<Dim, 1, lennard_jones_tail::cut> k{
+          {.sigma = {sigma}, .epsilon = {epsilon}, .cutoff = {r_c}}};
+      [[nodiscard]] double cutoff() const { return r_c; }
       [[nodiscard]] auto value(auto r, auto const& d, int o) const
       {
-        return -24 * k.epsilon * (2 * std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6)) * d[o] /
-               (r * r);
+        auto const s6 = std::pow(sigma / r, 6);
+        if (o == 0) return 2 * epsilon * (s6 * s6 - s6);
+        auto const factor = 24 * epsilon * (2 * s6 * s6 - s6) / (r * r);
+        if (o <= Dim) return factor * d[o - 1];
+        int a = 0, b = o - Dim - 1; // row by row
+        for (; b >= Dim - a; ++a) b -= Dim - a;
+        return factor * d[a] * d[a + b] / 2;
       }
-      [[nodiscard]] auto change(auto r) const
+      [[nodiscard]] auto change(auto r, int o) const
       {
-        return 24 * k.epsilon * (26 * std::pow(k.sigma / r, 12) + 7 * std::pow(k.sigma / r, 6)) / r;
+        auto const s6 = std::pow(sigma / r, 6);
+        if (o == 0) return 2 * epsilon * (12 * s6 * s6 + 6 * s6);
+        auto const of_force = 24 * epsilon * (26 * s6 * s6 + 7 * s6) / r;
+        return o <= Dim ? of_force : of_force * r / 2;
       }
       static constexpr bool counts_points_at_one_place = false;
     };
@@ -94,7 +88,7 @@ namespace nearfield::test
                : q < 2 ? scale() * 0.25 * std::pow(2 - q, 3)
                        : 0;
       }
-      [[nodiscard]] double change(double) const { return 3 * scale(); }
+      [[nodiscard]] double change(double, int) const { return 3 * scale(); }
       static constexpr bool counts_points_at_one_place = true;
     };
 
@@ -131,7 +125,7 @@ namespace nearfield::test
         if (r >= exact.cutoff() - shell && !nothing_to_round) result.bound += std::abs(term);
         // an image is rounded when it is moved by the period
         double const error_of_r = period > 0 && r > 0 ? 2 * eps * period / r : 0;
-        result.bound += std::abs(q[j]) * exact.change(r) * (tolerance<T> + error_of_r);
+        result.bound += std::abs(q[j]) * exact.change(r, o) * (tolerance<T> + error_of_r);
       }
       return result;
     }
@@ -231,7 +225,7 @@ namespace nearfield::test
           d[dim - 1] = static_cast<long double>(x.columns[dim - 1][i]);
           long double const r = std::abs(d[dim - 1]);
           for (int o = 0; o < n_out; ++o)
-            ASSERT_NEAR(out.columns[o][i], exact.value(r, d, o), tolerance<T> * exact.change(r))
+            ASSERT_NEAR(out.columns[o][i], exact.value(r, d, o), tolerance<T> * exact.change(r, o))
                 << k.name << ", " << backend.name << ", r = " << d[dim - 1] << ", output " << o;
         }
       }
@@ -248,12 +242,6 @@ namespace nearfield::test
   {
     expect_sums_of<TypeParam, 2>(exact_lennard_jones<2>{});
     expect_sums_of<TypeParam, 3>(exact_lennard_jones<3>{});
-  }
-
-  TYPED_TEST(cutoff_interactions, the_gradient_of_lennard_jones_is_the_sum_within_the_cutoff)
-  {
-    expect_sums_of<TypeParam, 2>(exact_grad_lennard_jones<2>{});
-    expect_sums_of<TypeParam, 3>(exact_grad_lennard_jones<3>{});
   }
 
   TYPED_TEST(cutoff_interactions, sph_density_is_the_sum_within_the_cutoff)
@@ -273,24 +261,23 @@ namespace nearfield::test
   {
     using T = TypeParam;
     auto const x = fluid<T, 3>(6, 0.1, 1e4);
-    expect_sums(exact_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
-    expect_sums(exact_grad_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
+    expect_sums(exact_lennard_jones<3>{.sigma = 0.9e4, .r_c = 2e4}, x, 0);
   }
 
   TYPED_TEST(cutoff_interactions, are_right_wherever_the_documents_say_so)
   {
     using T = TypeParam;
     bool const is_float = sizeof(T) == 4;
-    expect_right_pairs<T>(exact_lennard_jones<3>{{.cutoff = is_float ? 1e7 : 1e52}},
-                          is_float ? 7e-4 : 2.4e-26, is_float ? 2e6 : 1.8e51);
-    expect_right_pairs<T>(exact_grad_lennard_jones<3>{{.cutoff = is_float ? 1e7 : 1e52}},
-                          is_float ? 2.4e-3 : 1.3e-22, is_float ? 8e4 : 4.2e38);
+    expect_right_pairs<T>(
+        exact_lennard_jones<3>{.sigma = 1, .epsilon = 1, .r_c = is_float ? 1e7 : 1e52},
+        is_float ? 2.4e-3 : 1.3e-22, is_float ? 8e4 : 4.2e38);
     expect_right_pairs<T>(exact_sph_density<3>{}, 1e-30, 1e30);
   }
 
   TEST(cutoff_interactions, are_zero_from_the_cutoff_on)
   {
-    lennard_jones_cutoff<3> const lj{1, 1, 2};
+    exact_lennard_jones<3> const lennard_jones;
+    auto const& lj = lennard_jones.k;
     sph_density<2> const density{1};
     auto const value = [](auto const& k, auto const& r)
     {

@@ -1,4 +1,4 @@
-#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/kernels/molecular.hpp>
 
 #include "backends.hpp"
 #include "complains_of.hpp"

@@ -2,4 +2,4 @@
 
 #include <nearfield/p2p/cuda.cuh>
 
-NEARFIELD_CUDA_KERNELS(nearfield::test::tested_lennard_jones)
+NEARFIELD_CUDA_KERNELS(nearfield::test::tested_density)

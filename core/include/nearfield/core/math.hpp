@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 namespace nearfield
@@ -81,8 +82,17 @@ namespace nearfield
     static NEARFIELD_FN T keep_less(T a, T b, T y) { return a < b ? y : T(0); }
     /// y where a < b, else z
     static NEARFIELD_FN T select_less(T a, T b, T y, T z) { return a < b ? y : z; }
-    /// table[i] for a whole number i in every lane
-    static NEARFIELD_FN T lookup(T const* table, T i) { return table[static_cast<int>(i)]; }
+    /// table[i] for a whole number i below n in every lane; another number gives some value of the table, NaN the first
+    static NEARFIELD_FN T lookup(T const* table, int n, T i)
+    {
+#if defined(__CUDA_ARCH__)
+      int const at = static_cast<int>(i); // NaN and what is no int give the least int or 0
+      return table[at < 0 ? 0 : at < n ? at : n - 1];
+#else
+      T const last = static_cast<T>(n - 1);
+      return table[static_cast<int>(i > T(0) ? i < last ? i : last : T(0))];
+#endif
+    }
     /// root_scale / sqrt(x), the cheapest form: the constant is taken out once, at the end of a sum
     static NEARFIELD_FN T scaled_rsqrt(T x) { return rsqrt(x); }
     static constexpr double root_scale = 1; ///< the ratio of scaled_rsqrt to rsqrt
@@ -221,13 +231,6 @@ namespace nearfield
     return math<V>::select_less(a, b, y, z);
   }
 
-  /// table[i] of every lane, which hold whole numbers i.
-  template <class V>
-  NEARFIELD_FN V lookup(typename math<V>::real const* table, V const& i)
-  {
-    return math<V>::lookup(table, i);
-  }
-
   /// N values that an interaction looks up in either precision.
   template <int N>
   struct lookup_table
@@ -241,16 +244,17 @@ namespace nearfield
       of_double[i] = value;
       of_float[i] = static_cast<float>(value);
     }
-    /// Value i of every lane; the lanes of i hold whole numbers below N.
+    /// Value i of every lane; the lanes of i hold whole numbers below N. A lane that does not gets some value of the
+    /// table, and the first if it is NaN or negative.
     template <class V>
     NEARFIELD_FN V at(V const& i) const
     {
       if constexpr (N == 1)
         return V(of_double[0]);
       else if constexpr (std::is_same_v<typename math<V>::real, float>)
-        return lookup(of_float, i);
+        return math<V>::lookup(of_float, N, i);
       else
-        return lookup(of_double, i);
+        return math<V>::lookup(of_double, N, i);
     }
   };
 
@@ -259,6 +263,14 @@ namespace nearfield
     /// The real type of the lanes of V.
     template <class V>
     using real_of = typename math<V>::real;
+
+    /// 1 / sqrt(x), and 0 where x is 0 or too small for a normal number.
+    template <class V>
+    NEARFIELD_FN V rsqrt_or_zero(V const& x)
+    {
+      constexpr real_of<V> least = std::numeric_limits<real_of<V>>::min();
+      return keep_less(V(least), x, rsqrt(x));
+    }
 
     /// Values of which the first lanes can be loaded alone.
     template <class V>

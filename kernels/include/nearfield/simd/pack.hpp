@@ -260,15 +260,17 @@ namespace nearfield
       return selected;
     }
 
-    static NEARFIELD_FN V lookup(T const* table, V const& i)
+    static NEARFIELD_FN V lookup(T const* table, int n, V const& i)
     {
+      using reg = typename batch::register_type;
       V found;
-      if constexpr (requires(typename batch::register_type r) { detail::lookup(table, r); })
+      if constexpr (requires(reg r) { detail::lookup(table, r); })
       {
+        batch const zero(T(0)), last(static_cast<T>(n - 1));
         NEARFIELD_UNROLL
-        for (int m = 0; m < M; ++m)
-          found.part[m] =
-              batch(detail::lookup(table, static_cast<typename batch::register_type>(i.part[m])));
+        for (int m = 0; m < M; ++m) // of NaN and a number, the x86 maximum is the second operand
+          found.part[m] = batch(detail::lookup(
+              table, static_cast<reg>(xsimd::min(xsimd::max(i.part[m], zero), last))));
         return found;
       }
       else
@@ -276,7 +278,8 @@ namespace nearfield
         T lanes[width];
         store(lanes, i);
         NEARFIELD_UNROLL
-        for (int lane = 0; lane < width; ++lane) lanes[lane] = table[static_cast<int>(lanes[lane])];
+        for (int lane = 0; lane < width; ++lane)
+          lanes[lane] = math<T>::lookup(table, n, lanes[lane]);
         return load(lanes);
       }
     }
