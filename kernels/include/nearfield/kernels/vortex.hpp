@@ -136,16 +136,6 @@ namespace nearfield::detail
     }
   };
 
-  /// c_0 + c_1 x + ..., by Horner's rule.
-  template <class V, class... Cs>
-  NEARFIELD_FN V polynomial(V const& x, double c, Cs... higher)
-  {
-    if constexpr (sizeof...(higher) == 0)
-      return V(c);
-    else
-      return V(c) + x * polynomial(x, higher...);
-  }
-
   /// sigma^3 g = q(rho) / rho^3, q = erf(rho / sqrt(2)) - sqrt(2 / pi) rho exp(-rho^2 / 2).
   ///
   /// With g and g' written as sigma^3 g = G, sigma^5 g' / |r| = H within rho = 2, and |r|^3 g = q, |r|^5 g' / |r| = h beyond,
