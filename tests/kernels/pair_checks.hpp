@@ -159,7 +159,7 @@ namespace nearfield::test
         largest = std::max(largest, std::abs(slope[d]));
       }
       for (int d = 0; d < K::dim; ++d)
-        ASSERT_NEAR(found[1 + d], sign * slope[d], 1e-9 * static_cast<double>(largest + 1e-6L))
+        ASSERT_NEAR(found[1 + d], sign * slope[d], 1e-9 * static_cast<double>(largest) + 1e-12)
             << K::name << ", |r| = " << radius << ", axis " << d;
     }
   }
