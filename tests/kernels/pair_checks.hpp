@@ -147,7 +147,7 @@ namespace nearfield::test
           j[p] = pair.source[p] = random.uniform(parameters[0], parameters[1]);
         }
       auto const found = detail::evaluate(k, pair).to({1});
-      long double const h = 1e-6L * norm(at);
+      long double const h = 1e-7L * norm(at);
       long double largest = 0;
       std::array<long double, K::dim> slope;
       for (int d = 0; d < K::dim; ++d)
