@@ -139,11 +139,14 @@ namespace nearfield::detail
 #if defined(__AVX2__) && defined(__FMA__)
   NEARFIELD_FN __m256 lookup(float const* table, __m256 i)
   {
-    return _mm256_i32gather_ps(table, _mm256_cvttps_epi32(i), sizeof(float));
+    // a gather without a mask starts from an undefined register, of which g++ warns
+    __m256 const zero = _mm256_setzero_ps(), all = _mm256_cmp_ps(zero, zero, _CMP_EQ_OQ);
+    return _mm256_mask_i32gather_ps(zero, table, _mm256_cvttps_epi32(i), all, sizeof(float));
   }
   NEARFIELD_FN __m256d lookup(double const* table, __m256d i)
   {
-    return _mm256_i32gather_pd(table, _mm256_cvttpd_epi32(i), sizeof(double));
+    __m256d const zero = _mm256_setzero_pd(), all = _mm256_cmp_pd(zero, zero, _CMP_EQ_OQ);
+    return _mm256_mask_i32gather_pd(zero, table, _mm256_cvttpd_epi32(i), all, sizeof(double));
   }
 
   NEARFIELD_FN __m256 keep_nonzero(__m256 x, __m256 y)
