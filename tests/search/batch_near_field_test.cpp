@@ -1,7 +1,7 @@
 #include "batch_case.hpp"
 #include "search/search_case.hpp"
 
-#include <nearfield/kernels/sph.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -31,7 +31,7 @@ namespace nearfield::test
                              points<T, Dim> const& x, points<T, Dim> const& y,
                              near_field_options const& options)
     {
-      sph_density<Dim> const k{.h = 0.25};
+      one_over_r<Dim> const k;
       std::vector<T> out(x.size(), T(7)), q(y.size());
       for (std::size_t j = 0; j < q.size(); ++j) q[j] = y.columns[0][j];
       if (cells.has_one_set())
