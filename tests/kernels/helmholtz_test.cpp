@@ -22,9 +22,9 @@ namespace nearfield::test
 
   TEST(helmholtz, holds_over_its_ranges)
   {
-    expect_ranges(helmholtz{}, {1.1e-19, 1e6}, {1.5e-154, 1e14});
-    expect_ranges(val_grad_helmholtz{}, {3e-13, 1e6}, {3e-102, 1e14});
-    expect_ranges(dipole_helmholtz{}, {3e-13, 1e6}, {3e-102, 1e14});
-    expect_ranges(val_grad_helmholtz{.k = 1e6}, {3e-13, 1}, {3e-102, 1e8});
+    expect_ranges(helmholtz{}, {1.1e-19, 1e5}, {1.5e-154, 1e5});
+    expect_ranges(val_grad_helmholtz{}, {3e-13, 1e5}, {3e-102, 1e5});
+    expect_ranges(dipole_helmholtz{}, {3e-13, 1e5}, {3e-102, 1e5});
+    expect_ranges(val_grad_helmholtz{.k = 1e6}, {3e-13, 0.1}, {3e-102, 0.1});
   }
 }

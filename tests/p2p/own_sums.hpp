@@ -2,6 +2,7 @@
 
 #include "backends.hpp"
 #include "p2p/p2p_cases.hpp"
+#include "sizes.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
@@ -60,9 +61,9 @@ namespace nearfield::test
       auto const y = some_points_of<K, T>(cloud::uniform, 19, 2);
       auto const q = some_values<T, K::n_in>(n, 3);
       auto const y_q = some_values<T, K::n_in>(19, 4);
-      auto const inner_sums = reference(k, x.view(), x.view(), q.view(), other_points);
-      auto const x_sums = reference(k, x.view(), y.view(), y_q.view(), all_pairs);
-      auto const y_sums = reference(k, y.view(), x.view(), q.view(), all_pairs);
+      auto const inner_sums = reference_of_sizes(k, x.view(), x.view(), q.view(), other_points);
+      auto const x_sums = reference_of_sizes(k, x.view(), y.view(), y_q.view(), all_pairs);
+      auto const y_sums = reference_of_sizes(k, y.view(), x.view(), q.view(), all_pairs);
       auto const expect = [&](auto where, std::string const& backend)
       {
         SCOPED_TRACE(testing::Message() << K::name << ", " << n << " points, " << backend);

@@ -4,6 +4,7 @@
 #include "p2p/guarded.hpp"
 #include "points.hpp"
 #include "reference.hpp"
+#include "sizes.hpp"
 
 #include <nearfield/p2p/p2p.hpp>
 
@@ -42,30 +43,6 @@ namespace nearfield::test
       result.push_back(static_cast<T>(std::pow(10., random.uniform(from, to))));
     for (T& r : result) r = random.uniform() < 0.5 ? -r : r;
     return result;
-  }
-
-  /// The size of a term as docs/conventions.md has it: max(|K_oi|, sum_d |r_d dK_oi/dr_d|) |q_i|,
-  /// and no less than what underflow may cost; here for one pair and ones as inputs.
-  template <class T, class K>
-  std::array<long double, K::n_out> size_of_term(K const& k, long_vector<K::dim> const& r)
-  {
-    constexpr long double step = 1e-6L;
-    constexpr long double least = std::numeric_limits<T>::min() / tolerance<T>;
-    auto const map = formula<K>::at(k, r);
-    long_matrix<K::n_out, K::n_in> change{};
-    for (int d = 0; d < K::dim; ++d)
-    {
-      auto moved = r;
-      moved[d] *= 1 + step;
-      auto const other = formula<K>::at(k, moved);
-      for (int o = 0; o < K::n_out; ++o)
-        for (int c = 0; c < K::n_in; ++c) change[o][c] += std::abs(other[o][c] - map[o][c]) / step;
-    }
-    std::array<long double, K::n_out> size{};
-    for (int o = 0; o < K::n_out; ++o)
-      for (int c = 0; c < K::n_in; ++c)
-        size[o] += std::max({std::abs(map[o][c]), change[o][c], least});
-    return size;
   }
 
   // Pairs one at a time, so that no larger term hides the error of a smaller one: every distance is

@@ -116,6 +116,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 2, n_out = 2;
     static constexpr int flops = 3 + 5 + 1 + 2 + 2 + 2 + 4 + 4; // sine and cosine count 1 each
     static constexpr auto name = "helmholtz";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "exp(i k |r|) / |r|", inputs = "re, im of charge",
                                       outputs = "re, im of potential",
                                       source = detail::source_of_helmholtz;
@@ -138,6 +139,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 2, n_out = 8;
     static constexpr int flops = 3 + 5 + 1 + 2 + 2 + 2 + 2 + 6 + 6 + 2 + 2 * 6;
     static constexpr auto name = "val_grad_helmholtz";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view
         formula = "[g; -(1 - i k |r|) g r / |r|^2] with g = exp(i k |r|) / |r|",
         inputs = "re, im of charge", outputs = "re, im of potential, and of d/dx, d/dy, d/dz",
@@ -161,6 +163,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 6, n_out = 2;
     static constexpr int flops = 3 + 5 + 1 + 2 + 2 + 2 + 2 + 6 + 10 + 4 + 4;
     static constexpr auto name = "dipole_helmholtz";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "(1 - i k |r|) exp(i k |r|) q . r / |r|^3",
                                       inputs = "re, im of dipole x, y, z",
                                       outputs = "re, im of potential",

@@ -48,6 +48,7 @@ namespace nearfield
     static constexpr int flops = 3 + 5 + 1 + 4 + 2; // the exponential counts 1
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "yukawa";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "exp(-kappa |r|) / |r|", inputs = "charge",
                                       outputs = "potential", source = detail::source_of_yukawa;
     static constexpr auto parameters() { return detail::yukawa_parameters<yukawa>(); }
@@ -67,6 +68,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 1, n_out = 3;
     static constexpr int flops = 3 + 5 + 1 + 7 + 1 + 2 * 3;
     static constexpr auto name = "grad_yukawa";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "-(1 + kappa |r|) exp(-kappa |r|) r / |r|^3",
                                       inputs = "charge", outputs = "gradient",
                                       source = detail::source_of_yukawa;
@@ -87,6 +89,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 1, n_out = 4;
     static constexpr int flops = 3 + 5 + 1 + 6 + 3 + 2 * 3;
     static constexpr auto name = "val_grad_yukawa";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view
         formula = "[exp(-kappa |r|) / |r|; -(1 + kappa |r|) exp(-kappa |r|) r / |r|^3]",
         inputs = "charge", outputs = "potential, gradient", source = detail::source_of_yukawa;
@@ -109,6 +112,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 3, n_out = 1;
     static constexpr int flops = 3 + 5 + 1 + 7 + 5 + 2;
     static constexpr auto name = "dipole_yukawa";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "(1 + kappa |r|) exp(-kappa |r|) q . r / |r|^3",
                                       inputs = "dipole", outputs = "potential",
                                       source = detail::source_of_yukawa;
@@ -157,6 +161,7 @@ namespace nearfield
     static constexpr int flops = 3 + 5 + 1 + 7 + 2; // exp and the rest of erfc count 1 each
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "ewald_real";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view formula = "erfc(alpha |r|) / |r|, 0 from cut on",
                                       inputs = "charge", outputs = "potential",
                                       source = detail::source_of_ewald;
@@ -184,6 +189,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 1, n_out = 4;
     static constexpr int flops = 3 + 5 + 1 + 7 + 4 + 3 + 2 * 3;
     static constexpr auto name = "val_grad_ewald_real";
+    static constexpr bool calls_functions = true;
     static constexpr std::string_view
         formula = "[v; -(v + 2 alpha / sqrt(pi) exp(-alpha^2 |r|^2)) r / |r|^2] with v = "
                   "erfc(alpha |r|) / |r|, 0 from cut on",

@@ -343,7 +343,8 @@ namespace nearfield::detail
         }
         NEARFIELD_UNROLL
         for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
-        interact<false, radial_interaction<K>>(k, pair, q, sum[r], none, nothing);
+        interact<false, radial_interaction<K>>(k, static_cast<pair_at<K, T>&&>(pair), q, sum[r],
+                                               none, nothing);
       }
     }
   }

@@ -38,7 +38,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// One target meets one source in each lane. A tested pair at distance zero adds zero.
   template <bool Mutual, bool Tested, class K, class V>
-  NEARFIELD_FN void interact(K const& k, pair_at<K, V> pair, vec<V, K::n_in> q,
+  NEARFIELD_FN void interact(K const& k, pair_at<K, V>&& pair, vec<V, K::n_in> q,
                              vec<V, K::n_out>& out, vec<V, K::n_in> back_q,
                              vec<V, K::n_out>& back_out)
   {

@@ -25,8 +25,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   constexpr p2p_kernels<T> simd_kernels()
   {
     constexpr int bytes = register_bytes<T, Arch>;
-    constexpr register_block one = block_of(bytes, sizeof(T), K::n_out, false);
-    constexpr register_block both = block_of(bytes, sizeof(T), K::n_out, true);
+    constexpr register_block one = block_of(bytes, sizeof(T), K::n_out, false, calls_functions<K>);
+    constexpr register_block both = block_of(bytes, sizeof(T), K::n_out, true, calls_functions<K>);
     return make_kernels<K, pack<T, Arch, one.registers>, one, pack<T, Arch, both.registers>,
                         both>();
   }

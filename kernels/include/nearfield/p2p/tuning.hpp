@@ -61,13 +61,14 @@ namespace nearfield
   /// The register block of a kernel with n_out outputs, by the bytes of a register and of a real: the
   /// fastest of 1, 2 and 4 targets, 1 and 2 registers, and 0, 8 and 16 packs on a Zen 5 core with g++ 12.
   /// AVX2 and SSE2 seed two registers of doubles at once, so those come in pairs. Two passes pay if the map
-  /// costs more than the root; of floats they take a run of terms_in_a_row.
+  /// costs more than the root; of floats they take a run of terms_in_a_row. Functions such as exp are long chains of
+  /// operations, of which more must be in flight.
   constexpr detail::register_block block_of(int register_bytes, int real_bytes, int n_out,
-                                            bool mutual)
+                                            bool mutual, bool calls_functions = false)
   {
     bool const wide = register_bytes == 64;
     int const registers = real_bytes == 8 && !wide ? 2 : 1;
-    if (n_out == 1) return {registers, registers == 2 ? 2 : 4, 0};
+    if (n_out == 1) return {registers, registers == 2 && !calls_functions ? 2 : 4, 0};
     return {registers, !mutual && (wide || registers == 2) ? 4 : 2,
             real_bytes == 4 ? terms_in_a_row<float> : 8};
   }
