@@ -43,30 +43,26 @@ namespace nearfield::detail
     }
   };
 
-  /// The gradient of f / |r| + r (r.f) / |r|^3, odd: output 3 i + j is the derivative of component i along axis j.
+  /// The gradient of q / |r| + r (r.q) / |r|^3, odd: output 3 i + j is the derivative of component i along axis j.
   template <class V>
   struct stokeslet_gradient_map
   {
-    V c; ///< 1 / |r|^3
-    V b; ///< -3 / |r|^2
-    vec<V, 3> r;
+    V c;         ///< 1 / |r|^2
+    vec<V, 3> x; ///< r / |r|
 
-    NEARFIELD_FN vec<V, 9> to(vec<V, 3> const& q) const
+    NEARFIELD_FN vec<V, 9> to(vec<V, 3> const& q) const { return apply<1>(q); }
+    NEARFIELD_FN vec<V, 9> back(vec<V, 3> const& q) const { return apply<-1>(q); }
+
+  private:
+    template <int Sign>
+    NEARFIELD_FN vec<V, 9> apply(vec<V, 3> const& q) const
     {
-      V const along = dot(r, q);
-      vec<V, 3> const twist = cross(r, q), pull = (b * along) * r;
-      return c * vec<V, 9>{{pull[0] * r[0] + along, pull[0] * r[1] + twist[2],
-                            pull[0] * r[2] - twist[1], pull[1] * r[0] - twist[2],
-                            pull[1] * r[1] + along, pull[1] * r[2] + twist[0],
-                            pull[2] * r[0] + twist[1], pull[2] * r[1] - twist[0],
-                            pull[2] * r[2] + along}};
-    }
-    NEARFIELD_FN vec<V, 9> back(vec<V, 3> const& q) const
-    {
-      vec<V, 9> result = to(q);
-      NEARFIELD_UNROLL
-      for (int o = 0; o < 9; ++o) result[o] = -result[o];
-      return result;
+      V const s = dot(x, q);
+      vec<V, 3> const twist = cross(x, q), pull = (V(-3) * s) * x;
+      return signed_multiple<Sign>(
+          c, vec<V, 9>{{pull[0] * x[0] + s, pull[0] * x[1] + twist[2], pull[0] * x[2] - twist[1],
+                        pull[1] * x[0] - twist[2], pull[1] * x[1] + s, pull[1] * x[2] + twist[0],
+                        pull[2] * x[0] + twist[1], pull[2] * x[1] - twist[0], pull[2] * x[2] + s}});
     }
   };
 }
@@ -153,7 +149,7 @@ namespace nearfield
   struct grad_stokeslet
   {
     static constexpr int dim = 3, n_in = 3, n_out = 9;
-    static constexpr int flops = 3 + 5 + 1 + 3 + 5 + 1 + 3 + 9 + 18 + 18;
+    static constexpr int flops = 3 + 5 + 1 + 4 + 5 + 1 + 3 + 9 + 18 + 18;
     static constexpr auto name = "grad_stokeslet";
     static constexpr std::string_view formula =
         "du_i/dx_j = (delta_ij r.q + r_i q_j - q_i r_j - 3 r_i r_j r.q / |r|^2) / |r|^3";
@@ -164,8 +160,7 @@ namespace nearfield
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, V const& inv_r) const
         -> detail::stokeslet_gradient_map<V>
     {
-      V const inv_r2 = inv_r * inv_r;
-      return {inv_r2 * inv_r, V(-3) * inv_r2, r};
+      return {inv_r * inv_r, inv_r * r};
     }
   };
 
