@@ -252,35 +252,42 @@ namespace nearfield::test
     }
   };
 
-  /// The factor g of the velocity g q x r of a blob.
-  inline long double factor_of(detail::algebraic_core, long_vector<3> const& r, long double sigma)
+  /// The factor g of the velocity g q x r of a blob at |r|^2, which may be negative near 0.
+  inline long double factor_of(detail::algebraic_core, long double r2, long double sigma)
   {
-    long double const s2 = sigma * sigma, d2 = product(r, r) + s2;
+    long double const s2 = sigma * sigma, d2 = r2 + s2;
     return (1 + 1.5L * s2 / d2) / (d2 * std::sqrt(d2));
   }
-  inline long double factor_of(detail::gaussian_core, long_vector<3> const& r, long double sigma)
+  inline long double factor_of(detail::gaussian_core, long double r2, long double sigma)
   {
-    long double const d = norm(r), rho = d / sigma, two_over_pi = 2 / std::acos(-1.L);
-    if (rho > 1)
-      return (std::erf(rho / std::sqrt(2.L)) -
-              std::sqrt(two_over_pi) * rho * std::exp(-rho * rho / 2)) /
-             (d * d * d);
-    long double sum = 0, term = std::sqrt(two_over_pi);
-    for (int k = 0; k < 25; ++k, term *= -rho * rho / (2 * k)) sum += term / (2 * k + 3);
+    long double const t = r2 / (sigma * sigma), root = std::sqrt(2 / std::acos(-1.L));
+    if (t > 1)
+    {
+      long double const rho = std::sqrt(t), d = std::sqrt(r2);
+      return (std::erf(rho / std::sqrt(2.L)) - root * rho * std::exp(-t / 2)) / (d * d * d);
+    }
+    long double sum = 0, term = root;
+    for (int k = 0; k < 25; ++k, term *= -t / (2 * k)) sum += term / (2 * k + 3);
     return sum / (sigma * sigma * sigma);
   }
 
+  /// The derivative of g q x r along a vector: g q x e + 2 (r.e) dg/d|r|^2 q x r, the last one by differences.
   template <class Core>
-  auto velocity_of_blob(long double sigma)
+  long_matrix<3, 3> change_of_blob(long_vector<3> const& r, long double sigma,
+                                   long_vector<3> const& e)
   {
-    return [sigma](long_vector<3> const& r)
+    using number = std::array<long double, 1>;
+    auto const factor = [&](number const& r2) -> long_matrix<1, 1>
     {
-      return cross_matrix(factor_of(Core{}, r, sigma), r);
+      return {{{factor_of(Core{}, r2[0], sigma)}}};
     };
-  }
-  inline long double size_of_blob(long_vector<3> const& r, long double sigma)
-  {
-    return std::sqrt(product(r, r) + sigma * sigma);
+    number const r2{product(r, r)};
+    long double const slope = along(factor, r2, number{1}, 2e-3L * (r2[0] + sigma * sigma))[0][0];
+    auto change = cross_matrix(factor(r2)[0][0], e);
+    auto const other = cross_matrix(2 * slope * product(r, e), r);
+    for (int o = 0; o < 3; ++o)
+      for (int i = 0; i < 3; ++i) change[o][i] += other[o][i];
+    return change;
   }
 
   template <class Core>
@@ -288,17 +295,28 @@ namespace nearfield::test
   {
     static bool singular(auto const&) { return false; }
     template <class K, std::size_t P>
-    static auto at(K const&, long_vector<3> const& r, std::array<long double, P> const& target,
-                   std::array<long double, P> const& source)
+    static long_matrix<K::n_out, 3> at(K const&, long_vector<3> const& r,
+                                       std::array<long double, P> const& target,
+                                       std::array<long double, P> const& source)
     {
-      auto const velocity = velocity_of_blob<Core>(source[0]);
-      if constexpr (K::n_out == 3)
-        return velocity(r);
-      else if constexpr (K::n_out == 9)
-        return gradient(velocity, r, size_of_blob(r, source[0]));
+      long_matrix<K::n_out, 3> result;
+      auto const u = cross_matrix(factor_of(Core{}, product(r, r), source[0]), r);
+      if constexpr (K::n_out == 9)
+        for (int j = 0; j < 3; ++j)
+        {
+          long_vector<3> axis{};
+          axis[j] = 1;
+          auto const change = change_of_blob<Core>(r, source[0], axis);
+          for (int i = 0; i < 3; ++i) result[3 * i + j] = change[i];
+        }
       else
-        return with_stretching(velocity, r, {target[1], target[2], target[3]},
-                               size_of_blob(r, source[0]));
+        std::copy(u.begin(), u.end(), result.begin());
+      if constexpr (K::n_out == 6)
+      {
+        auto const s = change_of_blob<Core>(r, source[0], {target[1], target[2], target[3]});
+        std::copy(s.begin(), s.end(), result.begin() + 3);
+      }
+      return result;
     }
   };
   template <>

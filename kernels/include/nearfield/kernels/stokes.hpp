@@ -259,7 +259,7 @@ namespace nearfield
   struct rpy
   {
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 1;
-    static constexpr int flops = 3 + 5 + 4 + 1 + 2 + 3 + 4 + 3 + 2 + 10 + 3 + 6 + 9 + 6;
+    static constexpr int flops = 3 + 5 + 3 + 3 + 1 + 3 + 3 + 3 + 3 + 9 + 5 + 4 + 3 + 6 + 9 + 6;
     static constexpr auto name = "rpy";
     static constexpr std::string_view formula =
         "((1 + s/3) q + (1 - s) r (r.q) / |r|^2) / |r|, s = (a_i^2 + a_j^2) / |r|^2; overlaps as "
@@ -272,22 +272,26 @@ namespace nearfield
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,
                                  vec<V, 1> const& from) const -> isotropic<V, 3>
     {
-      V const sum = target[0] + from[0], difference = target[0] - from[0];
+      V const smaller = select_less(target[0], from[0], target[0], from[0]);
+      V const larger = select_less(target[0], from[0], from[0], target[0]);
+      V const sum = target[0] + from[0], difference = larger - smaller;
       V const sum2 = sum * sum, difference2 = difference * difference;
-      // A sphere inside another one moves with it as one that touches it from inside.
+      // a sphere inside another one moves with it as one that touches it from inside
       V const length2 = dot(r, r), r2 = select_less(length2, difference2, difference2, length2);
       V const inv_r = math<V>::keep_nonzero(r2, nearfield::rsqrt(r2)), inv_r2 = inv_r * inv_r;
-      V const s = V(0.5) * (sum2 + difference2) * inv_r2, d = difference2 * inv_r2;
-      V const root = nearfield::rsqrt(target[0] * from[0]);
-      V const near3 = V(3) + d, near1 = V(1) - d;
-      auto const apart = [&](V const& near, V const& far) __attribute__((always_inline))
+      V const s = V(0.5) * (sum2 + difference2) * inv_r2;
+      V const y = difference * inv_r, rest = V(1) - y, rest2 = rest * rest;
+      V const root = nearfield::rsqrt(smaller * larger);
+      // 2/3 (a_i + a_j) - ..., of which nothing is left where one sphere is much smaller, without the cancellation
+      V const near =
+          V(4. / 3) * smaller - V(1. / 24) * r2 * inv_r * rest2 * (V(9) + y * (V(2) + y));
+      V const near_along = V(0.125) * inv_r * rest2 * ((V(1) + y) * (V(1) + y));
+      auto const apart = [&](V const& overlapping, V const& far) __attribute__((always_inline))
       {
-        return select_less(r2, sum2, near, far);
+        return select_less(r2, sum2, overlapping, far);
       };
-      return {
-          apart(root * root, inv_r),
-          apart(V(2. / 3) * sum - V(1. / 24) * r2 * inv_r * (near3 * near3), V(1) + V(1. / 3) * s),
-          apart(V(0.125) * inv_r * (near1 * near1), inv_r2 * (V(1) - s)), r};
+      return {apart(root * root, inv_r), apart(near, V(1) + V(1. / 3) * s),
+              apart(near_along, inv_r2 * (V(1) - s)), r};
     }
   };
 
