@@ -43,30 +43,26 @@ namespace nearfield::detail
     }
   };
 
-  /// The gradient of f / |r| + r (r.f) / |r|^3, odd: output 3 i + j is the derivative of component i along axis j.
+  /// The gradient of q / |r| + r (r.q) / |r|^3, odd: output 3 i + j is the derivative of component i along axis j.
   template <class V>
   struct stokeslet_gradient_map
   {
-    V c; ///< 1 / |r|^3
-    V b; ///< -3 / |r|^2
-    vec<V, 3> r;
+    V c;         ///< 1 / |r|^2
+    vec<V, 3> x; ///< r / |r|
 
-    NEARFIELD_FN vec<V, 9> to(vec<V, 3> const& q) const
+    NEARFIELD_FN vec<V, 9> to(vec<V, 3> const& q) const { return apply<1>(q); }
+    NEARFIELD_FN vec<V, 9> back(vec<V, 3> const& q) const { return apply<-1>(q); }
+
+  private:
+    template <int Sign>
+    NEARFIELD_FN vec<V, 9> apply(vec<V, 3> const& q) const
     {
-      V const along = dot(r, q);
-      vec<V, 3> const twist = cross(r, q), pull = (b * along) * r;
-      return c * vec<V, 9>{{pull[0] * r[0] + along, pull[0] * r[1] + twist[2],
-                            pull[0] * r[2] - twist[1], pull[1] * r[0] - twist[2],
-                            pull[1] * r[1] + along, pull[1] * r[2] + twist[0],
-                            pull[2] * r[0] + twist[1], pull[2] * r[1] - twist[0],
-                            pull[2] * r[2] + along}};
-    }
-    NEARFIELD_FN vec<V, 9> back(vec<V, 3> const& q) const
-    {
-      vec<V, 9> result = to(q);
-      NEARFIELD_UNROLL
-      for (int o = 0; o < 9; ++o) result[o] = -result[o];
-      return result;
+      V const s = dot(x, q);
+      vec<V, 3> const twist = cross(x, q), pull = (V(-3) * s) * x;
+      return signed_multiple<Sign>(
+          c, vec<V, 9>{{pull[0] * x[0] + s, pull[0] * x[1] + twist[2], pull[0] * x[2] - twist[1],
+                        pull[1] * x[0] - twist[2], pull[1] * x[1] + s, pull[1] * x[2] + twist[0],
+                        pull[2] * x[0] + twist[1], pull[2] * x[1] - twist[0], pull[2] * x[2] + s}});
     }
   };
 }
@@ -153,7 +149,7 @@ namespace nearfield
   struct grad_stokeslet
   {
     static constexpr int dim = 3, n_in = 3, n_out = 9;
-    static constexpr int flops = 3 + 5 + 1 + 3 + 5 + 1 + 3 + 9 + 18 + 18;
+    static constexpr int flops = 3 + 5 + 1 + 4 + 5 + 1 + 3 + 9 + 18 + 18;
     static constexpr auto name = "grad_stokeslet";
     static constexpr std::string_view formula =
         "du_i/dx_j = (delta_ij r.q + r_i q_j - q_i r_j - 3 r_i r_j r.q / |r|^2) / |r|^3";
@@ -164,8 +160,7 @@ namespace nearfield
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, V const& inv_r) const
         -> detail::stokeslet_gradient_map<V>
     {
-      V const inv_r2 = inv_r * inv_r;
-      return {inv_r2 * inv_r, V(-3) * inv_r2, r};
+      return {inv_r * inv_r, inv_r * r};
     }
   };
 
@@ -264,7 +259,7 @@ namespace nearfield
   struct rpy
   {
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 1;
-    static constexpr int flops = 3 + 5 + 4 + 1 + 2 + 3 + 4 + 3 + 2 + 10 + 3 + 6 + 9 + 6;
+    static constexpr int flops = 3 + 5 + 3 + 3 + 1 + 3 + 3 + 3 + 3 + 9 + 5 + 4 + 3 + 6 + 9 + 6;
     static constexpr auto name = "rpy";
     static constexpr std::string_view formula =
         "((1 + s/3) q + (1 - s) r (r.q) / |r|^2) / |r|, s = (a_i^2 + a_j^2) / |r|^2; overlaps as "
@@ -277,22 +272,26 @@ namespace nearfield
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,
                                  vec<V, 1> const& from) const -> isotropic<V, 3>
     {
-      V const sum = target[0] + from[0], difference = target[0] - from[0];
+      V const smaller = select_less(target[0], from[0], target[0], from[0]);
+      V const larger = select_less(target[0], from[0], from[0], target[0]);
+      V const sum = target[0] + from[0], difference = larger - smaller;
       V const sum2 = sum * sum, difference2 = difference * difference;
-      // A sphere inside another one moves with it as one that touches it from inside.
+      // a sphere inside another one moves with it as one that touches it from inside
       V const length2 = dot(r, r), r2 = select_less(length2, difference2, difference2, length2);
       V const inv_r = math<V>::keep_nonzero(r2, nearfield::rsqrt(r2)), inv_r2 = inv_r * inv_r;
-      V const s = V(0.5) * (sum2 + difference2) * inv_r2, d = difference2 * inv_r2;
-      V const root = nearfield::rsqrt(target[0] * from[0]);
-      V const near3 = V(3) + d, near1 = V(1) - d;
-      auto const apart = [&](V const& near, V const& far) __attribute__((always_inline))
+      V const s = V(0.5) * (sum2 + difference2) * inv_r2;
+      V const y = difference * inv_r, rest = V(1) - y, rest2 = rest * rest;
+      V const root = nearfield::rsqrt(smaller * larger);
+      // 2/3 (a_i + a_j) - ..., of which nothing is left where one sphere is much smaller, without the cancellation
+      V const near =
+          V(4. / 3) * smaller - V(1. / 24) * r2 * inv_r * rest2 * (V(9) + y * (V(2) + y));
+      V const near_along = V(0.125) * inv_r * rest2 * ((V(1) + y) * (V(1) + y));
+      auto const apart = [&](V const& overlapping, V const& far) __attribute__((always_inline))
       {
-        return select_less(r2, sum2, near, far);
+        return select_less(r2, sum2, overlapping, far);
       };
-      return {
-          apart(root * root, inv_r),
-          apart(V(2. / 3) * sum - V(1. / 24) * r2 * inv_r * (near3 * near3), V(1) + V(1. / 3) * s),
-          apart(V(0.125) * inv_r * (near1 * near1), inv_r2 * (V(1) - s)), r};
+      return {apart(root * root, inv_r), apart(near, V(1) + V(1. / 3) * s),
+              apart(near_along, inv_r2 * (V(1) - s)), r};
     }
   };
 
