@@ -8,14 +8,14 @@ s/inline namespace NEARFIELD_ISA_NAMESPACE/extern "C++"/
 # What every interaction has (the concept nearfield::interaction).
 s/^( *static constexpr int )(dim = .*), n_parameters = ([^,;]+);/\1\2; \1n_parameters = \3; \/**< columns of points after the coordinates *\//
 s/^( *static constexpr int )dim = ([^,;]+), n_in = ([^,;]+), n_out = ([^,;]+);/\1dim = \2; \/**< of space *\/ \1n_in = \3; \/**< inputs of a source *\/ \1n_out = \4; \/**< outputs of a target *\//
-s/^ *static constexpr int flops = [^;]*;/& \/**< operations a directed pair, 1 for a root or a divide *\//
-s/^ *static constexpr auto name = .*;$/& \/**< as in the program and in benchmarks *\//
+s/^ *static constexpr int flops =/ \/** Operations a directed pair, 1 for a root or a divide. *\/ &/
+s/^ *static constexpr auto name =/ \/** As in the program and in benchmarks. *\/ &/
 s/^ *static constexpr auto symmetry = .*;$/& \/**< of K under r -> -r *\//
 s/static constexpr int inv_r_power\(int/\/** The power of 1\/|r| in an output's terms. *\/ &/
 s/NEARFIELD_FN (constexpr )?auto operator\(\)\(vec<V, [a-z0-9]+> const&/\/** The map K at r = x_i - x_j; inv_r is 1\/|r|. *\/ &/
 
 # How an interaction describes itself, which its docstring says too; lines stay.
-s/^ *static constexpr (std::string_view|std::array<std::string_view).*;$//
+s/^ *static constexpr ((std::string_view|std::array<std::string_view)|auto point_parameters|bool calls_functions).*;$//
 /^ *static constexpr (std::string_view|std::array<std::string_view)/,/;$/s/.*//
 /^ *static constexpr auto parameters\(\)/,/^    \}$/s/.*//
 

@@ -134,8 +134,10 @@ namespace nearfield
   template <int Dim = 3, lennard_jones_tail Tail = lennard_jones_tail::shifted>
   struct mixed_lennard_jones
   {
-    static constexpr int dim = Dim, n_in = 1,
-                         n_out = detail::energy_force_virial<double, Dim>::n_out;
+    static constexpr int dim = Dim; ///< of space
+    static constexpr int n_in = 1;  ///< inputs of a source
+    /// outputs of a target
+    static constexpr int n_out = detail::energy_force_virial<double, Dim>::n_out;
     static constexpr int n_parameters = 2; ///< sigma, epsilon
     static constexpr int flops =
         detail::lennard_jones_flops(Dim, Tail) + 6 + (Tail == lennard_jones_tail::shifted ? 6 : 0);
@@ -211,8 +213,10 @@ namespace nearfield
     static constexpr int entries = Types * Types;
 
   public:
-    static constexpr int dim = Dim, n_in = 1,
-                         n_out = detail::energy_force_virial<double, Dim>::n_out;
+    static constexpr int dim = Dim; ///< of space
+    static constexpr int n_in = 1;  ///< inputs of a source
+    /// outputs of a target
+    static constexpr int n_out = detail::energy_force_virial<double, Dim>::n_out;
     static constexpr int n_parameters = Types > 1 ? 1 : 0; ///< the type
     static constexpr int flops = detail::lennard_jones_flops(Dim, Tail);
     static constexpr auto name = "lennard_jones";

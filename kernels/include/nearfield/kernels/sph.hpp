@@ -116,7 +116,8 @@ namespace nearfield
   template <int Dim = 3, sph_kernel Kernel = sph_kernel::cubic_spline>
   struct sph_density
   {
-    static constexpr int dim = Dim, n_in = 1, n_out = 1, flops = detail::sph<Dim, Kernel>::flops;
+    static constexpr int dim = Dim, n_in = 1, n_out = 1;
+    static constexpr int flops = detail::sph<Dim, Kernel>::flops;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name =
         detail::sph<Dim, Kernel>::is_cubic ? "sph_density" : "sph_density_wendland";
