@@ -72,10 +72,10 @@ namespace nearfield
   template <class K>
   struct parameter
   {
-    std::string_view name; ///< of the member
-    double K::* member;    ///< where it is
-    parameter_range range; ///< the values that it may have
-    std::string_view unit; ///< such as "length" or "1 / length"
+    std::string_view name;                    ///< of the member
+    std::type_identity_t<double K::*> member; ///< where it is
+    parameter_range range;                    ///< the values that it may have
+    std::string_view unit;                    ///< such as "length" or "1 / length"
   };
 
   namespace detail
