@@ -8,6 +8,11 @@ NEARFIELD_CUDA_KERNELS(nearfield::sph_density<2>)
 NEARFIELD_CUDA_KERNELS(nearfield::sph_density<3>)
 
 using nearfield::lennard_jones_tail;
+using plane_of_one_type = nearfield::lennard_jones<2, 1, lennard_jones_tail::cut>;
+using space_of_one_type = nearfield::lennard_jones<3, 1, lennard_jones_tail::cut>;
+NEARFIELD_CUDA_KERNELS(plane_of_one_type)
+NEARFIELD_CUDA_KERNELS(space_of_one_type)
+
 using mixture_cut = nearfield::lennard_jones<3, 3, lennard_jones_tail::cut>;
 using mixture_shifted = nearfield::lennard_jones<3, 3, lennard_jones_tail::shifted>;
 using mixture_switched = nearfield::lennard_jones<3, 3, lennard_jones_tail::switched>;
