@@ -107,7 +107,7 @@ namespace nearfield::starpu::detail
                             caller_pieces<T>&& kept)
       : watch(reports), clock(gpu_time), k(interaction), columns(with),
         has_one_set(tree.has_one_set), is_local(tree.is_local), rank(tree.rank), where(made.where),
-        form(made.form), has_positions_on_gpu(made.has_positions_on_gpu),
+        form(made.form), has_positions_on_gpu(made.has_positions_on_gpu), memory(tree.memory),
         target_positions(tree.positions(true, has_positions_on_gpu)),
         source_positions(tree.positions(false, has_positions_on_gpu)),
         lists_on_gpu(std::move(made.lists_on_gpu)), plan(std::move(made.plan))

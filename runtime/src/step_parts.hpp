@@ -193,6 +193,7 @@ namespace nearfield::starpu::detail
     backend where;
     pair_form form;
     bool has_positions_on_gpu;
+    std::shared_ptr<void const> memory;                      ///< of some of these columns
     column_list<T const> target_positions, source_positions; ///< of own points
     std::optional<gpu_lists> lists_on_gpu;                   ///< instead of lists of groups
     nearfield::detail::task_plan plan;

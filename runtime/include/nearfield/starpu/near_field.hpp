@@ -196,7 +196,9 @@ namespace nearfield::starpu::detail
   {
     bool has_one_set;
     int n_rhs;
-    column_list<T const> x, y, q; ///< y of two sets
+    /// x and y, the latter of two sets: coordinates and parameters of points; over ranks, whose trees have the
+    /// coordinates, parameters alone
+    column_list<T const> x, y, q;
     column_list<T> out;
 
     [[nodiscard]] column_list<T const> const& sources() const { return has_one_set ? x : y; }
@@ -244,7 +246,8 @@ namespace nearfield::starpu
   ///     }
   ///     step.wait();
   ///
-  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the
+  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. Parameters of points follow as further
+  /// columns, {x, y, z, eps}, of which a step reads as many as its interaction has. They must outlive the steps over the
   /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order
   /// and lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time
   /// may call its functions and submit() of its steps.
@@ -351,10 +354,7 @@ namespace nearfield::starpu
                detail::column_handles const& q, detail::column_handles const& out,
                step_options const& options = {})
         : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
-    {
-      static_assert(nearfield::detail::parameters_of<K> == 0,
-                    "a moving_tree has no columns for parameters of points");
-    }
+    {}
 
     near_field(near_field const&) = delete;
     near_field& operator=(near_field const&) = delete;
