@@ -179,6 +179,7 @@ namespace nearfield::starpu::detail
         wait();
         parts_->let_ranges_coincide();
       }
+      parts_->read_shifts();
       sends_positions_ = true;
       return;
     }

@@ -70,6 +70,10 @@ namespace nearfield::starpu::detail
     /// ranks: for each own target, its index in the columns of this rank's caller, or no_row; in the memory of a GPU
     index_type const* caller_rows = nullptr;
     points_view<T> targets, source_points; ///< the same, if there is one set
+    bool ranges_may_coincide = false;      ///< points have moved since the leaves were made
+    /// one process: the shifts in the list of a group of leaves, which may change when points move
+    std::function<std::vector<std::array<double, 3>>(pair_form, index_type first, index_type last)>
+        shifts;
     std::function<division(backend wanted)> divide;
   };
 }

@@ -75,6 +75,7 @@ namespace nearfield::starpu::detail
     std::shared_ptr<void const> k;
     bool is_singular;
     bool tests_for_zero;
+    double cutoff = 0; ///< of interactions that have one
   };
 }
 
@@ -90,8 +91,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     static kernel<T> make(K const& k)
     {
-      return {&type(), std::make_shared<K>(k), is_singular<T>(k),
-              nearfield::detail::tests_for_zero<T>(k)};
+      kernel<T> made{&type(), std::make_shared<K>(k), is_singular<T>(k),
+                     nearfield::detail::tests_for_zero<T>(k)};
+      if constexpr (nearfield::detail::has_cutoff<K>) made.cutoff = k.cutoff();
+      return made;
     }
 
     static kernel_type<T> const& type()

@@ -10,6 +10,7 @@
 #include <nearfield/starpu/tasks.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -90,19 +91,29 @@ namespace nearfield
                                                       group_options const& options = {})
   {
     detail::leaf_groups_view views;
-    views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
-    views.has_one_set = leaves.has_one_set();
-    views.targets = leaves.targets();
-    views.sources = leaves.sources();
-    views.full = leaves.interactions();
-    if (views.has_one_set) views.half = leaves.half_interactions();
-    views.target_order = leaves.target_order();
-    views.source_order = leaves.source_order();
-    if constexpr (requires { leaves.target_moves(); })
+    if constexpr (requires { leaves.leaves(true); }) // cells
     {
-      views.target_moves = leaves.target_moves();
-      views.source_moves = leaves.source_moves();
+      views = leaves.leaves(false);
+      if (views.has_one_set) views.half = leaves.leaves(true).half;
+      for (std::size_t s = 0; s < leaves.n_systems(); ++s)
+        views.cutoff = std::min(views.cutoff, double(leaves.cutoff(s)));
     }
+    else
+    {
+      views.has_one_set = leaves.has_one_set();
+      views.targets = leaves.targets();
+      views.sources = leaves.sources();
+      views.full = leaves.interactions();
+      if (views.has_one_set) views.half = leaves.half_interactions();
+      views.target_order = leaves.target_order();
+      views.source_order = leaves.source_order();
+      if constexpr (requires { leaves.target_moves(); })
+      {
+        views.target_moves = leaves.target_moves();
+        views.source_moves = leaves.source_moves();
+      }
+    }
+    views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
     return {views, detail::first_leaves_of_groups(views, options)};
   }
 
@@ -315,7 +326,8 @@ namespace nearfield::starpu
   {
   public:
     /// One set, whose points are targets and sources. Throws nearfield::error for views that differ in size
-    /// from the tree, are null, or whose outputs overlap other columns; for form mutual without a mutual form of K or
+    /// from the tree, are null, or whose outputs overlap other columns; for an interaction whose cutoff() exceeds that of
+    /// the cells; for form mutual without a mutual form of K or
     /// with two sets; if the instruction set asked for is not available; and if backend is cuda and not even a small
     /// part of the step fits into the memory of a GPU. A step that does not fit as a whole is computed in more and
     /// smaller tasks than there are groups, and StarPU moves their data in and out.
@@ -392,8 +404,8 @@ namespace nearfield::starpu
     ///     step.wait();
     void wait_for_inputs() { step_->wait_for_inputs(); }
 
-    /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
-    /// the leaves in which the points were when it was built. The first call waits for the steps under
+    /// The next submit() reads the caller's positions again, and the images of points and boxes after cell_list::update().
+    /// The tree stays as it is: pairs are those of the leaves in which the points were when it was built. The first call waits for the steps under
     /// way; from then on pairs of different leaves are tested for distance zero too. Over a moving_tree it is
     /// that tree's positions_changed().
     void positions_changed() { step_->positions_changed(); }
