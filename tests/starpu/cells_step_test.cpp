@@ -42,9 +42,11 @@ namespace nearfield::test
     };
 
     /// A step over cells, and what one thread computes.
-    template <int Dim>
+    template <class K>
     class step_over_cells
     {
+      static constexpr int Dim = K::dim;
+
     public:
       step_over_cells(cell_list<double, Dim>& cells, points<double, Dim> const& x,
                       points<double, Dim> const& y, int leaves_per_group, pair_form form)
@@ -68,13 +70,13 @@ namespace nearfield::test
         step_->submit();
         step_->wait();
         for (size_t i = 0; i < x_.size(); ++i)
-          ASSERT_NEAR(out_[i], expected[i], 1e-12 * expected[i]) << i;
+          ASSERT_NEAR(out_[i], expected[i], 1e-12 * (1 + expected[i])) << i;
       }
       void positions_changed() { step_->positions_changed(); }
       [[nodiscard]] size_t n_tasks() const { return step_->n_tasks(); }
 
     private:
-      one_over_r<Dim> const k_;
+      K const k_{};
       cell_list<double, Dim>& cells_;
       points<double, Dim> const &x_, &y_;
       leaf_groups<Dim> groups_;
@@ -94,7 +96,9 @@ namespace nearfield::test
           if (form == pair_form::mutual && !of.one_set) continue;
           SCOPED_TRACE(testing::Message()
                        << leaves_per_group << " leaves a group, form " << int(form));
-          step_over_cells<Dim>(cells, of.x.x, sources, leaves_per_group, form).expect_sums();
+          // some images are as good as at one place
+          step_over_cells<gaussian<Dim>>(cells, of.x.x, sources, leaves_per_group, form)
+              .expect_sums();
         }
     }
   }
@@ -123,7 +127,7 @@ namespace nearfield::test
                                {.offsets = offsets, .cutoffs = {&cutoff, 1}, .cells = {&box, 1}});
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
-      step_over_cells<3> step(cells, x, x, static_cast<int>(n), form);
+      step_over_cells<one_over_r<3>> step(cells, x, x, static_cast<int>(n), form);
       EXPECT_GE(step.n_tasks(), 2u);
       step.expect_sums();
     }
@@ -144,7 +148,7 @@ namespace nearfield::test
         one(x.view(), 0.3, {.cell = boxes[1], .skin = 0.2});
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
-      step_over_cells<3> of_batch(batch, x, x, 20, form), of_one(one, x, x, 20, form);
+      step_over_cells<one_over_r<3>> of_batch(batch, x, x, 20, form), of_one(one, x, x, 20, form);
       of_batch.expect_sums();
       of_one.expect_sums();
       for (int time = 0; time < 2; ++time)
@@ -171,10 +175,10 @@ namespace nearfield::test
     for (double const at : {0.05, 0.95, 1.05, 1.95}) x.push_back({at, at});
     cell_list<double, 2> cells(x.view(), 0.9, {.cells_per_cutoff = {1, 1}, .skin = 0.2});
     ASSERT_GE(cells.size(), 2u);
-    for (auto& column : x.columns) column[1] = column[2];
+    for (auto& column : x.columns) column[1] = column[2] = 1;
     ASSERT_FALSE(cells.update(x.view()));
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
-      step_over_cells<2>(cells, x, x, 1, form).expect_sums();
+      step_over_cells<one_over_r<2>>(cells, x, x, 1, form).expect_sums();
   }
 
   TEST(starpu_cells, refuse_interactions_that_reach_further)
