@@ -123,7 +123,7 @@ namespace nearfield::starpu_mpi
                step_options const& options = {})
         : near_field(starpu, tree,
                      starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {true, nearfield::detail::right_hand_sides<K>(q, out), parameters, {}, q, out},
+                     {true, nearfield::detail::right_hand_sides(k, q, out), parameters, {}, q, out},
                      options)
     {}
     /// With parameters of points, two sets. Collective.
@@ -136,7 +136,7 @@ namespace nearfield::starpu_mpi
                Out const& out, step_options const& options = {})
         : near_field(starpu, tree,
                      starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {false, nearfield::detail::right_hand_sides<K>(q, out), target_parameters,
+                     {false, nearfield::detail::right_hand_sides(k, q, out), target_parameters,
                       source_parameters, q, out},
                      options)
     {}
