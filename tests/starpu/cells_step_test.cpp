@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -171,11 +172,15 @@ namespace nearfield::test
   // Points have moved to places of points in other cells.
   TEST(starpu_cells, leave_out_points_that_coincide_since_an_update)
   {
-    points<double, 2> x;
-    for (double const at : {0.05, 0.95, 1.05, 1.95}) x.push_back({at, at});
-    cell_list<double, 2> cells(x.view(), 0.9, {.cells_per_cutoff = {1, 1}, .skin = 0.2});
-    ASSERT_GE(cells.size(), 2u);
-    for (auto& column : x.columns) column[1] = column[2] = 1;
+    auto x = make_points<double, 2>(cloud::uniform, 300);
+    cell_list<double, 2> cells(x.view(), 0.2, {.skin = 0.1});
+    for (size_t i = 0; i + 1 < 300; ++i)
+      for (size_t j = i + 1; j < 300; ++j)
+        if (std::hypot(x.columns[0][i] - x.columns[0][j], x.columns[1][i] - x.columns[1][j]) < 0.04)
+        {
+          for (auto& column : x.columns) column[i] = column[j];
+          break;
+        }
     ASSERT_FALSE(cells.update(x.view()));
     for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
       step_over_cells<one_over_r<2>>(cells, x, x, 1, form).expect_sums();
