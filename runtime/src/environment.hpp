@@ -53,6 +53,8 @@ namespace nearfield::starpu::detail
   /// Waits for the tasks that write the data, and acquires it for reading on the node until
   /// starpu_data_release_on_node(). Call check_may_wait() before. Throws nearfield::error if StarPU is not running.
   void acquire_to_read(starpu_data_handle_t data, int node, char const* what);
+  /// Waits for the tasks that use the data, and acquires it in main memory for reading and writing.
+  void acquire_to_write(starpu_data_handle_t data, char const* what);
   /// Waits for the tasks that write the data, without moving it. Throws nearfield::error if called by a worker, or
   /// if StarPU is not running.
   NEARFIELD_API void wait_for_writers(starpu_data_handle_t data, char const* what);

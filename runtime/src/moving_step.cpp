@@ -6,6 +6,8 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +17,13 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
+    /// What an interaction reads of points that may have more columns; packed ones have as many as it reads.
+    column_handles first_columns(column_handles const& points, std::size_t n)
+    {
+      auto const all = points.get();
+      return all.first(std::min(n, all.size()));
+    }
+
     template <class T, int Dim>
     class moving_step final : public any_step<T>
     {
@@ -32,8 +41,11 @@ namespace nearfield::starpu::detail
           throw error("near_field: delivery on_request, but a step over a moving_tree has its "
                       "results in handles, "
                       "where they stay; leave delivery out");
-        std::vector<column_handles const*> roles{&points->x};
-        if (points->y) roles.push_back(&*points->y);
+        auto const n_x = static_cast<std::size_t>(k.type->n_x);
+        std::vector<column_handles> const x{first_columns(points->x, n_x),
+                                            first_columns(points->y.value_or(points->x), n_x)};
+        std::vector<column_handles const*> roles{&x[0]};
+        if (points->y) roles.push_back(&x[1]);
         roles.insert(roles.end(), {&q, &out});
         sides_.emplace(work_->sides(std::span<column_handles const* const>(roles)));
         pairs_ = points->about_pairs(sides_->targets().n, sides_->sources().n) * sides_->n_rhs();

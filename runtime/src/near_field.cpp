@@ -4,6 +4,8 @@
 #include "rates.hpp"
 #include "step.hpp"
 
+#include "kernels/src/p2p/plan.hpp"
+
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
@@ -15,7 +17,8 @@ namespace nearfield::starpu::detail
   {
     /// Throws nearfield::error for columns that fit neither the tree nor each other.
     template <class T>
-    void check_arguments(leaf_groups_view const& groups, step_columns<T> const& columns)
+    void check_arguments(leaf_groups_view const& groups, kernel<T> const& k,
+                         step_columns<T> const& columns)
     {
       namespace checks = nearfield::detail;
       char const* const name = "near_field";
@@ -23,6 +26,7 @@ namespace nearfield::starpu::detail
       auto const x = columns.x.view(), y = columns.y.view(), q = columns.q.view();
       auto const out = columns.out.view();
       checks::check_sets(name, groups.has_one_set, has_one_set);
+      checks::check_cutoff_value(k.cutoff, static_cast<T>(groups.cutoff));
       checks::check_view(name, "x", x, groups.target_order.size());
       if (has_one_set) return checks::check_one_set(name, x, q, out);
       checks::check_view(name, "y", y, groups.source_order.size());
@@ -48,7 +52,7 @@ namespace nearfield::starpu::detail
     step_tree<T> tree_of(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
                          step_columns<T> const& columns, step_options const& options)
     {
-      check_arguments(groups, columns);
+      check_arguments(groups, k, columns);
       step_tree<T> tree;
       tree.is_local = true;
       tree.has_one_set = groups.has_one_set;
@@ -59,6 +63,12 @@ namespace nearfield::starpu::detail
       tree.positions = [&](bool of_targets, bool)
       {
         return of_targets ? columns.x : columns.sources();
+      };
+      tree.ranges_may_coincide = groups.ranges_may_coincide;
+      tree.shifts = [groups](pair_form form, index_type first, index_type last)
+      {
+        auto const& list = form == pair_form::mutual ? groups.half : groups.full;
+        return nearfield::detail::shifts_of_leaves(groups, list, first, last);
       };
       tree.divide = [&](backend)
       {

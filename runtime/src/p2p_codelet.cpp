@@ -88,7 +88,11 @@ namespace nearfield::starpu::detail
         fail("a task without an argument, but " + std::string(type_.name) +
              " has parameters; pass those of p2p::argument()");
       std::call_once(has_default_,
-                     [&] { default_ = detail::argument_of(type_.by_default(), nullptr); });
+                     [&]
+                     {
+                       default_kernel_ = type_.by_default();
+                       default_ = detail::argument_of(default_kernel_, nullptr);
+                     });
       return default_;
     }
     if (task.cl_arg_size != argument_size())

@@ -103,7 +103,8 @@ namespace nearfield::starpu::detail
     kernel_type<T> const& type_;
     nearfield::detail::p2p_kernels<T> simd_, scalar_;
     nearfield::detail::cuda_kernels<T> cuda_;
-    mutable p2p_argument default_; ///< for raw tasks without an argument
+    mutable kernel<T> default_kernel_{}; ///< for raw tasks without an argument
+    mutable p2p_argument default_;
     mutable std::once_flag has_default_;
   };
 }

@@ -43,23 +43,23 @@ namespace nearfield::starpu::detail
   template <class T>
   void step<T>::make_parts(caller_pieces<T>&& kept)
   {
+    step_tree<T> const tree = look_();
     try
     {
-      make_parts_on(options_.backend, std::move(kept));
+      make_parts_on(tree, options_.backend, std::move(kept));
     }
     catch (error const& e)
     {
       bool const can_move = others_ && options_.backend == backend::automatic &&
                             starpu_.n_gpus() > 0 && starpu_cpu_worker_get_count() > 0;
       if (e.kind() != error_kind::out_of_memory || !can_move) throw;
-      make_parts_on(backend::simd, {});
+      make_parts_on(tree, backend::simd, {});
     }
   }
 
   template <class T>
-  void step<T>::make_parts_on(backend wanted, caller_pieces<T>&& kept)
+  void step<T>::make_parts_on(step_tree<T> const& tree, backend wanted, caller_pieces<T>&& kept)
   {
-    step_tree<T> const tree = look_();
     division made = tree.divide(wanted);
     form_ = made.form;
     where_ = made.where;
@@ -179,6 +179,7 @@ namespace nearfield::starpu::detail
         wait();
         parts_->let_ranges_coincide();
       }
+      parts_->read_shifts();
       sends_positions_ = true;
       return;
     }

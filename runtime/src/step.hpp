@@ -23,7 +23,7 @@ namespace nearfield::starpu::detail
   class NEARFIELD_API step final : public any_step<T>
   {
   public:
-    /// look() returns the tree in its present state. In one process `others` is null, and look() is called once.
+    /// look() returns the tree in its present state, and may be collective. In one process `others` is null, and look() is called once.
     step(runtime const& s, std::function<step_tree<T>()> look, kernel<T> const& interaction,
          step_columns<T> const& of_caller, step_options const& how,
          std::unique_ptr<messages> others = nullptr);
@@ -49,7 +49,7 @@ namespace nearfield::starpu::detail
     };
 
     void make_parts(caller_pieces<T>&& kept);
-    void make_parts_on(backend wanted, caller_pieces<T>&& kept);
+    void make_parts_on(step_tree<T> const& tree, backend wanted, caller_pieces<T>&& kept);
 
     void submit_positions();
     void submit_inputs();

@@ -1,6 +1,7 @@
 #include "step_parts.hpp"
 
 #include "data_of.hpp"
+#include "environment.hpp"
 #include "gpu_memory.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -107,10 +108,10 @@ namespace nearfield::starpu::detail
                             caller_pieces<T>&& kept)
       : watch(reports), clock(gpu_time), k(interaction), columns(with),
         has_one_set(tree.has_one_set), is_local(tree.is_local), rank(tree.rank), where(made.where),
-        form(made.form), has_positions_on_gpu(made.has_positions_on_gpu),
+        form(made.form), has_positions_on_gpu(made.has_positions_on_gpu), memory(tree.memory),
         target_positions(tree.positions(true, has_positions_on_gpu)),
         source_positions(tree.positions(false, has_positions_on_gpu)),
-        lists_on_gpu(std::move(made.lists_on_gpu)), plan(std::move(made.plan))
+        lists_on_gpu(std::move(made.lists_on_gpu)), plan(std::move(made.plan)), shifts(tree.shifts)
   {
 #if defined(STARPU_SIMGRID)
     // no task reads its list: without them, the ranks of a cluster fit into one machine
@@ -125,6 +126,7 @@ namespace nearfield::starpu::detail
     make_sources(tree.source_points);
     if (!has_one_set) make_targets(tree.targets);
     make_groups(tree.targets, made, accumulate);
+    if (tree.ranges_may_coincide) let_ranges_coincide();
     if (form == pair_form::mutual && !collects_inputs) make_halos();
     for (layer_view const& other : tree.layers) make_layer(other, tree);
     if (lists_on_gpu) join_layers();
@@ -180,6 +182,25 @@ namespace nearfield::starpu::detail
   {
     for (step_group<T>& one : groups)
       one.inner.ranges_may_coincide = one.border.ranges_may_coincide = true;
+  }
+
+  template <class T>
+  void step_parts<T>::read_shifts()
+  {
+    for (std::size_t g = 0; g < groups.size(); ++g)
+    {
+      auto& of = *plan.inner[g];
+      auto const now = shifts(form, of.first_leaf, of.last_leaf);
+      auto const bytes =
+          std::as_bytes(std::span(now)); // a list begins with them; SimGrid has no list
+      if (bytes.size() > of.list.size() ||
+          std::ranges::equal(bytes, std::span(of.list).first(bytes.size())))
+        continue;
+      starpu_data_handle_t const list = groups[g].inner_list.data;
+      acquire_to_write(list, "near_field");
+      std::ranges::copy(bytes, of.list.begin());
+      starpu_data_release(list);
+    }
   }
 
   template <class T>

@@ -178,6 +178,8 @@ namespace nearfield::starpu::detail
     [[nodiscard]] bool ranges_may_coincide() const;
     /// From now on; no task may be under way.
     void let_ranges_coincide();
+    /// Reads the shifts of one process again. Waits for tasks that use those that have changed.
+    void read_shifts();
 
     // tasks use everything that stands before the handles
     monitor& watch;
@@ -193,6 +195,7 @@ namespace nearfield::starpu::detail
     backend where;
     pair_form form;
     bool has_positions_on_gpu;
+    std::shared_ptr<void const> memory;                      ///< of some of these columns
     column_list<T const> target_positions, source_positions; ///< of own points
     std::optional<gpu_lists> lists_on_gpu;                   ///< instead of lists of groups
     nearfield::detail::task_plan plan;
@@ -200,6 +203,7 @@ namespace nearfield::starpu::detail
     int newest_q = 0; ///< which of the two sets of inputs is that of the last step
     nearfield::detail::group_places placed;
     // tasks know addresses of their members
+    decltype(step_tree<T>::shifts) shifts;
     std::vector<caller_rows_argument> take_x, take_q; ///< from pieces to chunks of sources, by GPU
     std::vector<caller_rows_argument> give; ///< from groups to pieces, one after the other
     std::deque<step_sources<T>> sources;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -63,11 +64,16 @@ namespace nearfield::starpu::detail
     boxes sources;             ///< of known leaves, if there are layers
     index_type first_leaf = 0; ///< own ones among them
     std::vector<layer_view> layers;
-    /// own points: in the caller's order with one process, in the tree's with ranks, on the host or on a GPU
+    /// own points, coordinates and parameters: in the caller's order with one process, in the tree's with ranks, on the host or on a GPU
     std::function<column_list<T const>(bool of_targets, bool on_gpu)> positions;
+    std::shared_ptr<void const> memory; ///< of some of these columns
     /// ranks: for each own target, its index in the columns of this rank's caller, or no_row; in the memory of a GPU
     index_type const* caller_rows = nullptr;
     points_view<T> targets, source_points; ///< the same, if there is one set
+    bool ranges_may_coincide = false;      ///< points have moved since the leaves were made
+    /// one process: the shifts in the list of a group of leaves, which may change when points move
+    std::function<std::vector<std::array<double, 3>>(pair_form, index_type first, index_type last)>
+        shifts;
     std::function<division(backend wanted)> divide;
   };
 }

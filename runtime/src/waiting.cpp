@@ -46,6 +46,14 @@ namespace nearfield::starpu
           "starpu_data_acquire_on_node(" + std::string(what) + ")");
   }
 
+  void detail::acquire_to_write(starpu_data_handle_t data, char const* what)
+  {
+    check_may_wait(what);
+    check_running();
+    check_room();
+    check(starpu_data_acquire(data, STARPU_RW), "starpu_data_acquire(" + std::string(what) + ")");
+  }
+
   void detail::wait_for_writers(starpu_data_handle_t data, char const* what)
   {
     check_may_wait("wait");

@@ -1,17 +1,13 @@
-#include "complains_of.hpp"
 #include "points.hpp"
 #include "temporaries.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
-#include <nearfield/tree/cell_list.hpp>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace
@@ -158,18 +154,5 @@ namespace
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.leaves_per_group = -1})), error);
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.gpus = -1})), error);
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.groups_per_gpu = -1})), error);
-  }
-
-  TEST(group_leaves, a_batch_in_periodic_boxes_is_refused)
-  {
-    auto const x = make_points<double, 2>(cloud::uniform, 10);
-    std::vector<index_type> const offsets{0, 4, 10};
-    double const cutoff = 0.4;
-    auto const box = cell<2>::of_lengths(std::array{1., 1.});
-    cell_list<double, 2> cells(x.view(), {.offsets = offsets, .cutoffs = {&cutoff, 1}});
-    EXPECT_GE(group_leaves(cells).size(), 1u);
-    cells.rebuild(x.view(), {.offsets = offsets, .cutoffs = {&cutoff, 1}, .cells = {&box, 1}});
-    EXPECT_THAT([&] { static_cast<void>(group_leaves(cells)); },
-                complains_of("cell_list: each of several systems", "shifts of its own"));
   }
 }

@@ -3,9 +3,11 @@
 #include "complains_of.hpp"
 #include "environment.hpp"
 #include "own_graph.hpp"
+#include "p2p/own_formulas.hpp"
 #include "point_mover.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/simd.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
 #include <gmock/gmock.h>
@@ -179,6 +181,76 @@ namespace
       EXPECT_LE(error_of(soa<double, 3>(of_gradient, n),
                          reference_near_field(grad_one_over_r<>(), leaves, x, x, inputs)),
                 tolerance<double>);
+    }
+  }
+
+  // The tree and the steps whose interactions have no parameters read the first columns alone.
+  TEST(starpu_moving_steps, read_parameters_of_points)
+  {
+    std::size_t const n = 1100;
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+    {
+      own_columns<one_over_r<3>, double> p(n);
+      auto normals = make_inputs<double, 3>(n, 7);
+      auto sums = make_columns<double, 1>(n, 5.);
+      std::vector<handle> hnormals;
+      for (auto& normal : normals.columns) hnormals.push_back(handle::of(normal.data(), n));
+      std::vector<starpu_data_handle_t> columns;
+      for (auto const* const of : {&p.hx, &hnormals})
+        columns.insert(columns.end(), of->begin(), of->end());
+      {
+        handle const hsums = handle::of(sums.columns[0].data(), n);
+        point_mover<double> moves;
+        starpu::moving_tree<double, 3> tree(one_runtime(), columns, {.max_leaf_size = 20});
+        starpu::near_field with{one_runtime(), dipole(), tree, p.hq, hsums, {.form = form}};
+        starpu::near_field without{one_runtime(), one_over_r<3>(), tree,
+                                   p.hq,          p.hout,          {.form = form}};
+        for (int time = 0; time < 3; ++time)
+        {
+          if (time > 0) moves.submit(p.hx);
+          if (time > 0) moves.submit(hnormals);
+          tree.positions_changed();
+          with.submit();
+          without.submit();
+        }
+        with.wait();
+        without.wait();
+      }
+      p.hx.clear();
+      hnormals.clear();
+      p.hout.clear();
+      auto const leaves = build_tree(p.x.view(), {.max_leaf_size = 20});
+      points<double, 6> x;
+      for (std::size_t d = 0; d < 3; ++d)
+      {
+        x.columns[d] = p.x.columns[d];
+        x.columns[3 + d] = normals.columns[d];
+      }
+      EXPECT_LE(error_of(writable(sums), reference_near_field(dipole(), leaves, x, x, p.q.view())),
+                tolerance<double>);
+      EXPECT_LE(error_of(writable(p.out),
+                         reference_near_field(one_over_r<3>(), leaves, p.x, p.x, p.q.view())),
+                tolerance<double>);
+
+      std::vector<double> packed, of_packed(n);
+      for (auto const& column : x.columns)
+        packed.insert(packed.end(), column.begin(), column.end());
+      {
+        handle const hx = handle::of(packed.data(), packed.size()),
+                     hq = handle::of(p.q.columns[0].data(), n),
+                     hout = handle::of(of_packed.data(), n);
+        starpu::moving_tree<double, 3> tree(one_runtime(), hx, {.max_leaf_size = 20});
+        starpu::near_field step{one_runtime(), dipole(), tree, hq, hout, {.form = form}};
+        step.submit();
+        step.wait();
+      }
+      EXPECT_LE(error_of(soa{of_packed}, reference_near_field(dipole(), leaves, x, x, p.q.view())),
+                tolerance<double>);
+
+      own_columns<one_over_r<3>, double> bare(n);
+      starpu::moving_tree<double, 3> tree(one_runtime(), bare.hx);
+      EXPECT_THAT([&] { starpu::near_field(one_runtime(), dipole(), tree, bare.hq, bare.hout); },
+                  complains_of("found 5 buffers", "6 + 2"));
     }
   }
 

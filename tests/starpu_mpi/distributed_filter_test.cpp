@@ -94,7 +94,7 @@ namespace nearfield::test
   {
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
-    for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (std::uint64_t seed = 0; seed < number_of_cells(60); ++seed)
     {
       random_case<T, dim> const of(seed, 20000, seed % 3 == 0 ? 400 : 60);
       if (!of.one_set) continue;
@@ -117,7 +117,7 @@ namespace nearfield::test
   {
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
-    for (std::uint64_t seed = 0; seed < 30; ++seed)
+    for (std::uint64_t seed = 0; seed < number_of_cells(30); ++seed)
     {
       batch_case<T, dim> const of(seed);
       if (!of.one_set) continue;
@@ -193,6 +193,11 @@ namespace nearfield::test
     {
       EXPECT_THAT(refused({.radii = is_bad ? std::span(radii).first(0) : std::span(radii)}),
                   complains_of(of_bad, ".radii has 0", "give 50"));
+      std::vector<double> const other{is_bad ? 0.2 : 0.3};
+      EXPECT_THAT(refused({.types = types, .type_cutoffs = other}),
+                  complains_of(".type_cutoffs differ"));
+      EXPECT_THAT(refused({.radii = radii, .by = is_bad ? cutoff_by::larger : cutoff_by::sum}),
+                  complains_of(".by differs"));
     }
     EXPECT_THAT(refused({.rows = is_bad ? far : few}),
                 complains_of(of_bad, "value 0 of .rows is 50"));

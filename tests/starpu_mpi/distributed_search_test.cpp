@@ -155,7 +155,7 @@ namespace
   template <class T, int Dim>
   void expect_lists_of_one_rank(std::uint64_t seed)
   {
-    for (std::uint64_t const last = seed + 50; seed < last; ++seed)
+    for (std::uint64_t const last = seed + number_of_cells(50); seed < last; ++seed)
     {
       SCOPED_TRACE(seed);
       auto const search = random_search<T, Dim>(seed);

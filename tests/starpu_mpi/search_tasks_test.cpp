@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -25,10 +27,10 @@ namespace
   }
 
   /// Lists and counts found there are those of the calling thread, in its order.
-  template <class Where, class T, int Dim>
-  void expect_the_same(Where const& where, starpu_mpi::distributed_cells<T, Dim> const& cells,
-                       pairs which)
+  template <class Where, class Cells>
+  void expect_the_same(Where const& where, Cells const& cells, pairs which)
   {
+    constexpr int Dim = Cells::dim;
     for (bool const sorted : {false, true})
     {
       to_coo const pairs_in{which, sorted, true, true};
@@ -47,7 +49,7 @@ namespace
     }
     auto const counts = radius_search(where, cells, count_pairs{which, true});
     auto const expected_counts = radius_search(simd, cells, count_pairs{which, true});
-    EXPECT_GT(cells.sum_over_ranks(counts.total), 0u);
+    EXPECT_GT(starpu_mpi::detail::points_of(cells).sum_over_ranks(counts.total), 0u);
     EXPECT_EQ(counts.total, expected_counts.total);
     expect_equal(counts.per_point, expected_counts.per_point, "counts");
   }
@@ -71,6 +73,63 @@ namespace
                        [](float& to, float part) { to += part; }, which};
       EXPECT_EQ(radius_search(tasks, cells, sum), radius_search(simd, cells, sum));
     }
+  }
+
+  /// Filters and batches. Points have types by their numbers on the rank.
+  template <class T, int Dim, class Where>
+  void expect_the_same_of_filters_and_batches(Where const& where)
+  {
+    auto const rank = static_cast<std::uint64_t>(rank_of_world());
+    std::size_t const n = rank == 1 ? 0 : 1200;
+    auto const mine = make_points<T, Dim>(cloud::uniform, n, 1 + rank);
+    std::array<T, Dim> const period{1, 1};
+    starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), 0.1, {.period = period});
+    std::vector<index_type> types, rows;
+    for (index_type i = 0; i < n; ++i)
+    {
+      types.push_back(i % 2);
+      if (i % 3 == 0) rows.push_back(i);
+    }
+    std::vector<T> const by_type{T(0.1), T(0.06), T(0.06), 0};
+    starpu_mpi::filtered const some(cells, {.types = types, .type_cutoffs = by_type}),
+        some_rows(cells, {.types = types, .type_cutoffs = by_type, .rows = rows});
+    expect_the_same(where, some, pairs::half);
+    expect_the_same(where, some, pairs::full);
+    expect_the_same(where, some_rows, pairs::full);
+
+    auto const total = static_cast<index_type>(cells.total_points());
+    std::vector<index_type> offsets;
+    for (index_type begin = 0; begin < total; begin += 250) offsets.push_back(begin);
+    offsets.push_back(total);
+    std::vector<double> cutoffs;
+    std::vector<cell<Dim>> boxes;
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+    {
+      cutoffs.push_back(s % 2 == 0 ? 0.2 : 0.12);
+      boxes.push_back(s % 3 == 0 ? cell<Dim>() : cell<Dim>::of_lengths(period));
+    }
+    starpu_mpi::distributed_cells const batch(
+        MPI_COMM_WORLD, mine.view(),
+        systems<Dim>{.offsets = offsets, .cutoffs = cutoffs, .cells = boxes});
+    expect_the_same(where, batch, pairs::half);
+    expect_the_same(where, batch, pairs::full);
+    starpu_mpi::filtered const some_of_batch(batch, {.types = types, .type_cutoffs = by_type});
+    expect_the_same(where, some_of_batch, pairs::half);
+  }
+
+  TEST(distributed_search, gives_the_same_of_filters_and_batches_as_tasks)
+  {
+    starpu::cpu_workers workers(runtime_of_rank());
+    expect_the_same_of_filters_and_batches<double, 3>(simd.with(workers));
+    expect_the_same_of_filters_and_batches<float, 2>(simd.with(workers));
+  }
+
+  TEST(distributed_search_on_a_gpu, finds_the_lists_of_a_cpu_of_filters_and_batches)
+  {
+    if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
+    expect_the_same_of_filters_and_batches<float, 3>(cuda);
+    expect_the_same_of_filters_and_batches<double, 3>(cuda);
+    expect_the_same_of_filters_and_batches<double, 2>(cuda);
   }
 
   template <class T, int Dim>

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,70 @@ namespace nearfield::detail
   namespace
   {
     constexpr std::size_t most_sets = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::size_t most_shifts = std::size_t(1)
+                                        << 16; // of a list, the first of which is zero
+
+    std::size_t more_shifts(leaf_system const& system)
+    {
+      return system.shifts.empty() ? 0 : system.shifts.size() - 1;
+    }
+
+    /// The groups as they are planned.
+    struct planned_groups : leaf_groups_view
+    {
+      std::vector<index_type> cut; ///< first_leaf, if some were cut
+
+      explicit planned_groups(leaf_groups_view const& given) : leaf_groups_view(given)
+      {
+        if (systems.empty()) return;
+        std::size_t n = 1;
+        auto system = systems.begin();
+        for (std::size_t g = 0; g + 1 < first_leaf.size(); ++g)
+        {
+          cut.push_back(first_leaf[g]);
+          n = 1;
+          for (; system != systems.end() && system->first_leaf < first_leaf[g + 1]; ++system)
+          {
+            if (n + more_shifts(*system) > most_shifts && system->first_leaf > cut.back())
+            {
+              cut.push_back(system->first_leaf);
+              n = 1;
+            }
+            n += more_shifts(*system);
+            if (system->last_leaf > first_leaf[g + 1]) break; // the next group has the rest
+          }
+        }
+        if (!first_leaf.empty()) cut.push_back(first_leaf.back());
+        first_leaf = cut;
+      }
+    };
+
+    /// The numbers of shifts in the list of a group, as shifts_of_leaves() has them. Leaves come in order.
+    class shift_numbers
+    {
+    public:
+      shift_numbers(leaf_groups_view const& groups, index_type first)
+          : system_(std::ranges::upper_bound(groups.systems, first, {}, &leaf_system::last_leaf) -
+                    groups.systems.begin()),
+            systems_(groups.systems)
+      {}
+
+      /// Goes on to leaf b.
+      void at(index_type b)
+      {
+        for (; system_ < systems_.size() && systems_[system_].last_leaf <= b; ++system_)
+          before_ += more_shifts(systems_[system_]);
+      }
+      [[nodiscard]] std::uint16_t of(std::uint16_t shift) const
+      {
+        return shift == 0 ? shift : static_cast<std::uint16_t>(before_ + shift);
+      }
+
+    private:
+      std::size_t system_;
+      std::span<leaf_system const> systems_;
+      std::size_t before_ = 0; ///< shifts of other systems, without zero
+    };
 
     point_interval points_of(boxes const& points, leaf_groups_view const& groups, std::size_t group)
     {
@@ -121,6 +187,8 @@ namespace nearfield::detail
       auto const one = [&](int g)
       {
         auto const group = static_cast<std::size_t>(g);
+        plan.groups[group].first_leaf = groups.first_leaf[group];
+        plan.groups[group].last_leaf = groups.first_leaf[group + 1];
         plan.groups[group].targets = points_of(groups.targets, groups, group);
         plan.groups[group].is_for_gpus =
             for_gpus && groups.first_leaf[group] < groups.first_cpu_leaf;
@@ -178,26 +246,43 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
+  std::vector<std::array<double, 3>> shifts_of_leaves(leaf_groups_view const& leaves,
+                                                      interaction_list const& list,
+                                                      index_type first, index_type last)
+  {
+    if (leaves.systems.empty()) return {list.shifts.begin(), list.shifts.end()};
+    std::vector<std::array<double, 3>> shifts(1);
+    for (leaf_system const& system : leaves.systems)
+      if (system.last_leaf > first && system.first_leaf < last && !system.shifts.empty())
+        shifts.insert(shifts.end(), system.shifts.begin() + 1, system.shifts.end());
+    return shifts;
+  }
+
+  step_plan plan_gather(leaf_groups_view const& given, bool for_gpus, std::size_t n_chunks,
                         executor* on)
   {
+    planned_groups const groups(given);
     step_plan plan = plan_groups(groups, n_chunks);
     auto const of_group = [&](std::size_t g, group_plan& group)
     {
       if (group.targets.size() == 0) return;
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
-      builder.list.shifts = groups.full.shifts;
+      auto const shifts = shifts_of_leaves(groups, groups.full, group.first_leaf, group.last_leaf);
+      builder.list.shifts = shifts;
+      shift_numbers numbers(groups, group.first_leaf);
       leave_room(builder.list, groups.full, groups.first_leaf[g], groups.first_leaf[g + 1]);
       std::vector<source_range> own;
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
       {
         double sources = groups.full.own[b].end - groups.full.own[b].begin;
         own.clear();
+        numbers.at(b);
         add_gather_range(plan, builder, groups.full.own[b], own);
         add_box(builder.list, groups.targets, b, own.empty() ? source_range{} : own.front());
-        for (source_range const& range : groups.full.neighbours(b))
+        for (source_range range : groups.full.neighbours(b))
         {
+          range.shift = numbers.of(range.shift);
           add_gather_range(plan, builder, range, builder.list.ranges);
           sources += range.end - range.begin;
         }
@@ -290,9 +375,10 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
+  step_plan plan_mutual(leaf_groups_view const& given, bool for_gpus, std::size_t n_chunks,
                         executor* on)
   {
+    planned_groups const groups(given);
     step_plan plan = plan_groups(groups, n_chunks);
     std::vector<std::vector<point_interval>> halos(groups.first_leaf.size() - 1);
     auto const of_group = [&](std::size_t g, group_plan& group)
@@ -300,7 +386,9 @@ namespace nearfield::detail
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
-      list.shifts = groups.half.shifts;
+      auto const shifts = shifts_of_leaves(groups, groups.half, group.first_leaf, group.last_leaf);
+      list.shifts = shifts;
+      shift_numbers numbers(groups, group.first_leaf);
       leave_room(list, groups.half, groups.first_leaf[g], groups.first_leaf[g + 1]);
       std::vector<point_interval> const& halo = halos[g] =
           cut_at_chunks(halo_of(groups, g, plan.source_chunks.size()), plan.source_chunks);
@@ -318,11 +406,13 @@ namespace nearfield::detail
       {
         point_interval const box{groups.targets.begin(b), groups.targets.end(b)};
         double sources = box.size() - 1.;
+        numbers.at(b);
         add_box(list, groups.targets, b,
                 {box.begin - group.targets.begin, box.end - group.targets.begin});
         for (source_range range : groups.half.neighbours(b))
         {
           sources += 2. * (range.end - range.begin);
+          range.shift = numbers.of(range.shift);
           if (range.begin < group.targets.end)
           {
             index_type const end = std::min(range.end, group.targets.end);

@@ -6,6 +6,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -35,6 +36,7 @@ namespace nearfield::detail
   /// One task: the targets of one group.
   struct group_plan
   {
+    index_type first_leaf = 0, last_leaf = 0;
     point_interval targets;
     bool is_for_gpus = false; ///< the list has the work items of GPU kernels
     std::size_t target_chunk = 0;
@@ -63,7 +65,14 @@ namespace nearfield::detail
   /// The best value measured on GPUs with 8 groups each; on CPUs it makes no difference.
   inline constexpr std::size_t default_chunks = 16;
 
-  /// With for_gpus, the groups before groups.first_cpu_leaf are for GPUs. Sources and targets are cut into at most
+  /// The shifts of the leaves [first, last), as the list of a group of these has them: where they are of several systems,
+  /// the shifts of each after those of the one before, but for its first, which is zero.
+  NEARFIELD_API std::vector<std::array<double, 3>> shifts_of_leaves(leaf_groups_view const& leaves,
+                                                                    interaction_list const& list,
+                                                                    index_type first,
+                                                                    index_type last);
+
+  /// Groups of leaves of several systems that have more shifts than a range can number are cut. With for_gpus, the groups before groups.first_cpu_leaf are for GPUs. Sources and targets are cut into at most
   /// n_chunks chunks each. Groups are planned on the threads of `on`, or on the calling one if that is null.
   using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
                                 executor* on);

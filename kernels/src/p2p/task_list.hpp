@@ -33,7 +33,7 @@ namespace nearfield::detail
     std::vector<source_set>
         sets; ///< in the buffers of the task; set 0: the group's own points; others: parts of the halo
     std::vector<cuda_item> items;
-    std::span<std::array<double, 3> const> shifts; ///< of the leaves, which outlive it
+    std::span<std::array<double, 3> const> shifts; ///< must outlive it
 
     [[nodiscard]] boxes targets() const { return {box_offsets}; }
     [[nodiscard]] interaction_list list() const { return {own, range_offsets, ranges, shifts}; }

@@ -1,6 +1,7 @@
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include "axis_of_ranks.hpp"
+#include "carry.hpp"
 #include "cuts.hpp"
 #include "halo.hpp"
 #include "ranks.hpp"
@@ -310,20 +311,10 @@ namespace nearfield::starpu_mpi
                         std::to_string(parts_.to_own.sent.size()) +
                         " points; give one for each point that this rank gave");
         });
-    auto const travel = [&](detail::journey const& way, void const* from, std::byte* to)
-    {
-      std::vector<std::byte> leaving(way.sent.size() * size);
-      for (std::size_t p = 0; p < way.sent.size(); ++p)
-        std::memcpy(leaving.data() + p * size,
-                    static_cast<std::byte const*>(from) + way.sent[p] * size, size);
-      all.exchange_bytes(leaving.data(), way.sent_offsets, to, way.received_offsets, size);
-    };
-    std::vector<std::byte> arrived(n_points() * size);
-    travel(parts_.to_own, given, arrived.data());
-    auto* const to = static_cast<std::byte*>(known);
-    for (std::size_t i = 0; i < n_points(); ++i)
-      std::memcpy(to + parts_.to_own.received[i] * size, arrived.data() + i * size, size);
-    travel(parts_.to_halo, known, to + n_points() * size);
+    auto const step = static_cast<std::ptrdiff_t>(size);
+    detail::carry_to_own(all, parts_.to_own, given, step, size, known);
+    detail::carry(all, parts_.to_halo, known, step, size,
+                  static_cast<std::byte*>(known) + n_points() * size);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim) template class distributed_cells<T, Dim>;

@@ -1,5 +1,6 @@
 #include <nearfield/starpu_mpi/near_field.hpp>
 
+#include "carry.hpp"
 #include "mpi_messages.hpp"
 #include "rank_plan.hpp"
 #include "ranks.hpp"
@@ -15,9 +16,12 @@
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -101,7 +105,7 @@ namespace nearfield::starpu_mpi::detail
       {
         std::size_t const n_q = columns.q.columns.size(), n_out = columns.out.columns.size();
         gpus = {bytes_of(*k.type, columns, leaves.has_one_set), smallest_gpu_memory(),
-                std::max({std::size_t(Dim), n_q, n_out})};
+                std::max({static_cast<std::size_t>(k.type->n_x), n_q, n_out})};
         groups.gpus = starpu.n_gpus();
         made.has_positions_on_gpu =
             starpu.n_gpus() == 1 && tree.gpu() && starpu.first_gpu() == tree.gpu();
@@ -131,7 +135,62 @@ namespace nearfield::starpu_mpi::detail
       return made;
     }
 
-    /// The tree of a rank as it is now.
+    /// Throws nearfield::error for columns that fit neither the tree nor K.
+    template <class T, int Dim>
+    void check_columns(distributed_tree<T, Dim> const& tree, kernel<T> const& k,
+                       step_columns<T> const& columns)
+    {
+      char const* const name = "near_field";
+      std::size_t const n_sources = tree_access::way(tree, true).sent.size(),
+                        n_targets = tree_access::way(tree, false).sent.size(),
+                        n_parameters = static_cast<std::size_t>(k.type->n_x - Dim);
+      nearfield::detail::check_view(name, "q", columns.q.view(), n_sources);
+      nearfield::detail::check_view(name, "out", columns.out.view(), n_targets);
+      auto const check = [&](char const* what, column_list<T const> const& given, std::size_t n)
+      {
+        if (given.columns.size() != n_parameters)
+          throw error(std::string(name) + ": " + what + " have " +
+                      std::to_string(given.columns.size()) +
+                      " columns, and the interaction reads " + std::to_string(n_parameters) +
+                      " parameters of a point; give a column for each");
+        nearfield::detail::check_view(name, what, given.view(), n);
+      };
+      if (n_parameters == 0) return;
+      nearfield::detail::check_sets(name, tree.has_one_set(), columns.has_one_set);
+      check(columns.has_one_set ? "parameters" : "target_parameters", columns.x, n_targets);
+      if (!columns.has_one_set) check("source_parameters", columns.y, n_sources);
+    }
+
+    /// By target and source, the columns of own points; of one set the first only.
+    template <class T>
+    using parameters = std::array<std::vector<nearfield::detail::page_vector<T>>, 2>;
+
+    /// Collective.
+    template <class T, int Dim>
+    std::shared_ptr<parameters<T> const> own_parameters(distributed_tree<T, Dim> const& tree,
+                                                        step_columns<T> const& columns)
+    {
+      ranks const all(tree.communicator());
+      auto own = std::make_shared<parameters<T>>();
+      for (std::size_t s = 0; s < (columns.has_one_set ? 1 : 2); ++s)
+      {
+        auto const& given = s == 0 ? columns.x : columns.y;
+        journey const* way = nullptr;
+        all.attempt(
+            [&]
+            {
+              way = s == 0 ? &tree.way() : &tree.source_way();
+              (*own)[s].resize(given.columns.size());
+              for (auto& column : (*own)[s]) column.resize(way->received.size());
+            });
+        for (std::size_t c = 0; c < given.columns.size(); ++c)
+          carry_to_own(all, *way, given.columns[c], given.stride * std::ptrdiff_t(sizeof(T)),
+                       sizeof(T), (*own)[s][c].data());
+      }
+      return own;
+    }
+
+    /// The tree of a rank as it is now. Collective for an interaction with parameters of points.
     template <class T, int Dim>
     step_tree<T> tree_of(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
                          kernel<T> const& k, step_columns<T> const& columns,
@@ -160,21 +219,30 @@ namespace nearfield::starpu_mpi::detail
       made.source_points = points(true);
       for (rank_layer const& layer : tree.layers())
         made.layers.push_back({layer.rank, layer.first_leaf, layer.last_leaf, layer.sent});
-      using list = column_list<T const>;
-      made.positions = [&tree](bool of_targets, bool on_gpu)
+      std::shared_ptr<parameters<T> const> own;
+      if (k.type->n_x == Dim)
+        check_columns(tree, k, columns);
+      else
       {
-        if (on_gpu)
-          return list(of_targets ? tree.positions_on_gpu() : tree.source_positions_on_gpu());
-        return list(of_targets ? tree.positions() : tree.source_positions());
+        ranks(tree.communicator()).attempt([&] { check_columns(tree, k, columns); });
+        own = own_parameters(tree, columns);
+      }
+      made.memory = own;
+      made.positions = [&tree, own](bool of_targets, bool on_gpu)
+      {
+        using list = column_list<T const>;
+        list x(on_gpu       ? of_targets ? tree.positions_on_gpu() : tree.source_positions_on_gpu()
+                     : of_targets ? tree.positions()
+                            : tree.source_positions());
+        if (own)
+          for (auto const& column : (*own)[of_targets || tree.has_one_set() ? 0 : 1])
+            x.columns.push_back(column.data()); // on the host, from where a GPU copies them
+        return x;
       };
       made.divide = [&](backend wanted)
       {
         return divide(starpu, tree, k, columns, options, wanted);
       };
-      nearfield::detail::check_view("near_field", "q", columns.q.view(),
-                                    made.source_points.sent.size());
-      nearfield::detail::check_view("near_field", "out", columns.out.view(),
-                                    made.targets.sent.size());
       return made;
     }
   }

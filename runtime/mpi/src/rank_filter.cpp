@@ -7,7 +7,11 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -20,24 +24,38 @@ namespace nearfield::starpu_mpi
   {
     using detail::ranks;
 
+    /// FNV-1a.
+    std::uint64_t hash_of(std::span<std::byte const> bytes)
+    {
+      std::uint64_t hash = 0xcbf29ce484222325;
+      for (std::byte const one : bytes)
+        hash = (hash ^ static_cast<std::uint64_t>(one)) * 0x100000001b3;
+      return hash;
+    }
+
     /// What any rank gives.
     struct given_columns
     {
       bool types, radii, excluded, rows;
-      std::uint64_t n_cutoffs; ///< of types
+      std::uint64_t n_cutoffs;       ///< of types
+      bool same_cutoffs, same_rules; ///< as all ranks give them: type_cutoffs, by
 
       template <class T>
       given_columns(ranks const& all, pair_filter<T> const& mine)
       {
-        std::array<std::uint64_t, 5> const any = all.greatest(
-            std::array<std::uint64_t, 5>{!mine.types.empty(), !mine.radii.empty(),
-                                         mine.excluded_offsets.size() > 1 || !mine.excluded.empty(),
-                                         mine.rows.has_value(), mine.type_cutoffs.size()});
+        std::uint64_t const cutoffs = hash_of(std::as_bytes(std::span(mine.type_cutoffs))),
+                            rule = static_cast<std::uint64_t>(mine.by);
+        std::array<std::uint64_t, 9> const any = all.greatest(std::array<std::uint64_t, 9>{
+            !mine.types.empty(), !mine.radii.empty(),
+            mine.excluded_offsets.size() > 1 || !mine.excluded.empty(), mine.rows.has_value(),
+            mine.type_cutoffs.size(), cutoffs, ~cutoffs, rule, ~rule});
         types = any[0] + any[4] > 0;
         radii = any[1] > 0;
         excluded = any[2] > 0;
         rows = any[3] > 0;
         n_cutoffs = any[4];
+        same_cutoffs = any[5] == ~any[6];
+        same_rules = any[7] == ~any[8];
       }
     };
 
@@ -93,7 +111,12 @@ namespace nearfield::starpu_mpi
           // on the rank that gives them, whose indices errors name
           if (given.types) check_size("types", which.types.size(), n);
           if (given.types) check_size("type_cutoffs", which.type_cutoffs.size(), given.n_cutoffs);
+          if (!given.same_cutoffs)
+            throw error(
+                "pair_filter: .type_cutoffs differ from rank to rank; give the same on all");
           if (given.radii) check_size("radii", which.radii.size(), n);
+          if (given.radii && !given.same_rules)
+            throw error("pair_filter: .by differs from rank to rank; give the same on all");
           if (given.excluded && n > 0)
             check_size("excluded_offsets", which.excluded_offsets.size(), n + 1);
           nearfield::pair_filter<T> const columns{.types = which.types,

@@ -99,6 +99,19 @@ namespace nearfield::detail
     /// Whether it depends on the images in which pairs meet.
     [[nodiscard]] bool needs_shifts() const { return has_geometry() && cells_.images().moves(); }
 
+    /// Whether it depends on the target of a pair.
+    [[nodiscard]] bool needs_targets() const
+    {
+      return query_.distances || query_.displacements ||
+             (has_images(query_) && (query_.is_batch || cells_.target_images().any()));
+    }
+    /// What fill() allocates for a pair, at most.
+    [[nodiscard]] std::uint64_t bytes_while_filled() const
+    {
+      return (needs_targets() ? sizeof(std::uint32_t) : 0) +
+             (needs_shifts() ? sizeof(unsigned short) : 0);
+    }
+
     slab_query<T, Dim> query_;
     cells_on_gpu<T, Dim> cells_;
     std::optional<device_filter<T>> filter_;
@@ -215,12 +228,13 @@ namespace nearfield::detail
   {
     on_device const current(device_);
     announced_ += bytes;
+    std::uint64_t const needed = announced_ + bytes_while_filled() * slabs_[k].found->pairs;
     std::size_t free = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free, &total), "radius_search: cudaMemGetInfo");
-    if (free >= announced_) return;
+    if (free >= needed) return;
     has_been_short_ =
         true; // before the pools return what is unused: a fill that ends later sees it
-    if (free_gpu_memory() < announced_) slabs_[k].masks.reset();
+    if (free_gpu_memory() < needed) slabs_[k].masks.reset();
     trim_pool();
   }
 
@@ -234,10 +248,7 @@ namespace nearfield::detail
     typename slab::until_forgotten kept(&from);
     std::uint32_t* const rows = from.rows.data() - from.first;
     // what geometry is made of
-    bool const has_targets =
-        query_.distances || query_.displacements ||
-        (has_images(query_) && (query_.is_batch || cells_.target_images().any()));
-    device_array<std::uint32_t> targets(has_targets && !into.i ? found.pairs : 0, stream,
+    device_array<std::uint32_t> targets(needs_targets() && !into.i ? found.pairs : 0, stream,
                                         "radius_search: rows");
     device_array<unsigned short> shifts(needs_shifts() ? found.pairs : 0, stream,
                                         "radius_search: images");

@@ -175,6 +175,8 @@ namespace nearfield
       /// all leaves in parts that do not meet; none: the lists have the shifts
       std::span<leaf_system const> systems;
       bool ranges_may_coincide = false; ///< points have moved since leaves were made
+      /// of cells, the least of all systems: the lists may leave out pairs further apart
+      double cutoff = std::numeric_limits<double>::infinity();
     };
 
     /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.

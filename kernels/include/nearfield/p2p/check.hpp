@@ -43,22 +43,25 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class K, class Out, class Q, class... Positions>
   using real_of_call = typename call_values<K, Out, Q, Positions...>::type;
 
-  /// Throws nearfield::error if K reaches further than a cell list has pairs: some cells meet there, and others do not.
+  /// Throws nearfield::error if an interaction reaches further than cells have pairs: some cells meet there, and others do
+  /// not.
+  template <class T>
+  void check_cutoff_value(double of_interaction, T of_cells)
+  {
+    // rounded once, or twice
+    double const most = double(of_cells) * (1 + 4 * std::numeric_limits<T>::epsilon());
+    if (!(of_interaction <= most))
+      throw error("near_field: the cutoff of the interaction is " + number_text(of_interaction) +
+                  ", and that of the cells is " + number_text(double(of_cells)) +
+                  "; make the cell list with the larger one");
+  }
+  /// The same of each system of a cell list.
   template <class K, class Leaves>
   void check_cutoff(K const& k, Leaves const& leaves)
   {
     if constexpr (requires { leaves.cutoff(0); })
       for (std::size_t s = 0; shape_of(k).has_cutoff && s < leaves.n_systems(); ++s)
-      {
-        auto const held = leaves.cutoff(s);
-        // rounded once, or twice
-        double const most =
-            double(held) * (1 + 4 * std::numeric_limits<decltype(+held)>::epsilon());
-        if (!(cutoff_of(k) <= most))
-          throw error("near_field: the cutoff of the interaction is " + number_text(cutoff_of(k)) +
-                      ", and that of the cells is " + number_text(double(held)) +
-                      "; make the cell list with the larger one");
-      }
+        check_cutoff_value(cutoff_of(k), leaves.cutoff(s));
   }
 
   // Checks take a noticeable part of a call on a small box: they have few branches, and the messages are made in

@@ -61,7 +61,7 @@ namespace nearfield::starpu::detail
     nearfield::detail::p2p_kernels<T> (*simd)();
     nearfield::detail::p2p_kernels<T> (*scalar)(); ///< never throws
     nearfield::detail::cuda_kernels<T> (*cuda)();  ///< null if there are none
-    kernel<T> const& (*by_default)(); ///< of K(); null if K is not default-constructible
+    kernel<T> (*by_default)(); ///< of K(); null if K is not default-constructible
     /// what a pair_cost of the K at k is of
     nearfield::detail::cost_subject (*subject)(void const* k, bool is_mutual,
                                                std::string_view worker);
@@ -75,6 +75,7 @@ namespace nearfield::starpu::detail
     std::shared_ptr<void const> k;
     bool is_singular;
     bool tests_for_zero;
+    double cutoff = 0; ///< of interactions that have one
   };
 }
 
@@ -90,8 +91,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     static kernel<T> make(K const& k)
     {
-      return {&type(), std::make_shared<K>(k), is_singular<T>(k),
-              nearfield::detail::tests_for_zero<T>(k)};
+      kernel<T> made{&type(), std::make_shared<K>(k), is_singular<T>(k),
+                     nearfield::detail::tests_for_zero<T>(k)};
+      if constexpr (nearfield::detail::has_cutoff<K>) made.cutoff = k.cutoff();
+      return made;
     }
 
     static kernel_type<T> const& type()
@@ -126,18 +129,16 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 #if defined(STARPU_USE_CUDA)
       if constexpr (has_cuda_codelets<K>) made.cuda = &cuda_kernels_of<T, K>;
 #endif
-      if constexpr (std::is_default_constructible_v<K>) made.by_default = &by_default;
+      if constexpr (std::is_default_constructible_v<K>)
+        made.by_default = []
+        {
+          return make(K{});
+        };
       made.subject = [](void const* k, bool is_mutual, std::string_view worker)
       {
         return nearfield::detail::cost_subject_of<T>(*static_cast<K const*>(k), is_mutual, worker);
       };
       return made;
-    }
-
-    static kernel<T> const& by_default()
-    {
-      static kernel<T> const k = make(K{});
-      return k;
     }
   };
 

@@ -10,6 +10,7 @@
 #include <nearfield/starpu/tasks.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -90,19 +91,29 @@ namespace nearfield
                                                       group_options const& options = {})
   {
     detail::leaf_groups_view views;
-    views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
-    views.has_one_set = leaves.has_one_set();
-    views.targets = leaves.targets();
-    views.sources = leaves.sources();
-    views.full = leaves.interactions();
-    if (views.has_one_set) views.half = leaves.half_interactions();
-    views.target_order = leaves.target_order();
-    views.source_order = leaves.source_order();
-    if constexpr (requires { leaves.target_moves(); })
+    if constexpr (requires { leaves.leaves(true); }) // cells
     {
-      views.target_moves = leaves.target_moves();
-      views.source_moves = leaves.source_moves();
+      views = leaves.leaves(false);
+      if (views.has_one_set) views.half = leaves.leaves(true).half;
+      for (std::size_t s = 0; s < leaves.n_systems(); ++s)
+        views.cutoff = std::min(views.cutoff, double(leaves.cutoff(s)));
     }
+    else
+    {
+      views.has_one_set = leaves.has_one_set();
+      views.targets = leaves.targets();
+      views.sources = leaves.sources();
+      views.full = leaves.interactions();
+      if (views.has_one_set) views.half = leaves.half_interactions();
+      views.target_order = leaves.target_order();
+      views.source_order = leaves.source_order();
+      if constexpr (requires { leaves.target_moves(); })
+      {
+        views.target_moves = leaves.target_moves();
+        views.source_moves = leaves.source_moves();
+      }
+    }
+    views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
     return {views, detail::first_leaves_of_groups(views, options)};
   }
 
@@ -196,7 +207,9 @@ namespace nearfield::starpu::detail
   {
     bool has_one_set;
     int n_rhs;
-    column_list<T const> x, y, q; ///< y of two sets
+    /// x and y, the latter of two sets: coordinates and parameters of points; over ranks, whose trees have the
+    /// coordinates, parameters alone
+    column_list<T const> x, y, q;
     column_list<T> out;
 
     [[nodiscard]] column_list<T const> const& sources() const { return has_one_set ? x : y; }
@@ -244,7 +257,8 @@ namespace nearfield::starpu
   ///     }
   ///     step.wait();
   ///
-  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the
+  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. Parameters of points follow as further
+  /// columns, {x, y, z, eps}, of which a step reads as many as its interaction has. They must outlive the steps over the
   /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order
   /// and lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time
   /// may call its functions and submit() of its steps.
@@ -312,7 +326,8 @@ namespace nearfield::starpu
   {
   public:
     /// One set, whose points are targets and sources. Throws nearfield::error for views that differ in size
-    /// from the tree, are null, or whose outputs overlap other columns; for form mutual without a mutual form of K or
+    /// from the tree, are null, or whose outputs overlap other columns; for an interaction whose cutoff() exceeds that of
+    /// the cells; for form mutual without a mutual form of K or
     /// with two sets; if the instruction set asked for is not available; and if backend is cuda and not even a small
     /// part of the step fits into the memory of a GPU. A step that does not fit as a whole is computed in more and
     /// smaller tasks than there are groups, and StarPU moves their data in and out.
@@ -351,10 +366,7 @@ namespace nearfield::starpu
                detail::column_handles const& q, detail::column_handles const& out,
                step_options const& options = {})
         : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
-    {
-      static_assert(nearfield::detail::parameters_of<K> == 0,
-                    "a moving_tree has no columns for parameters of points");
-    }
+    {}
 
     near_field(near_field const&) = delete;
     near_field& operator=(near_field const&) = delete;
@@ -392,8 +404,8 @@ namespace nearfield::starpu
     ///     step.wait();
     void wait_for_inputs() { step_->wait_for_inputs(); }
 
-    /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
-    /// the leaves in which the points were when it was built. The first call waits for the steps under
+    /// The next submit() reads the caller's positions again, and the images of points and boxes after cell_list::update().
+    /// The tree stays as it is: pairs are those of the leaves in which the points were when it was built. The first call waits for the steps under
     /// way; from then on pairs of different leaves are tested for distance zero too. Over a moving_tree it is
     /// that tree's positions_changed().
     void positions_changed() { step_->positions_changed(); }

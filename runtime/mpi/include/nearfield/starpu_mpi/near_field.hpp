@@ -65,6 +65,14 @@ namespace nearfield::starpu_mpi
   ///     tree.rebuild(soa{x, y, z}, step.seconds());
   ///     step.positions_changed();
   ///
+  /// Parameters of points are columns like inputs, before q:
+  ///
+  ///     starpu_mpi::near_field step{starpu, softened{}, tree, soa{eps}, soa{q}, soa{phi}};
+  ///     starpu_mpi::near_field step{starpu, k, tree, soa{eps_of_targets}, soa{eps}, soa{q}, soa{phi}}; // two sets
+  ///
+  /// They go to the ranks of their points when the step is made and by positions_changed(), which are collective then, as
+  /// the tree is, and throw on all ranks.
+  ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
   /// tree and all columns must outlive the step.
   ///
@@ -74,7 +82,7 @@ namespace nearfield::starpu_mpi
   /// rank; outputs of other ranks may then be wrong too. inputs_changed() comes after wait() or wait_for_inputs().
   ///
   /// positions_changed() makes tasks and messages for a tree that has been rebuilt, from as many points of this rank as
-  /// before, and the next submit() sends positions anew. It comes after wait() and rebuild() and before anything but
+  /// before, and the next submit() sends positions (and parameters) anew. It comes after wait() and rebuild() and before anything but
   /// inputs_changed(). Call inputs_changed() as well if inputs have changed too: what this rank has of them may be on its
   /// GPU. If positions_changed() throws, the step can only be destroyed, or told again.
   ///
@@ -87,10 +95,11 @@ namespace nearfield::starpu_mpi
   class NEARFIELD_API near_field : public starpu::near_field<T>
   {
   public:
-    /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
+    /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, and for a
+    /// number of parameters that is not that of K; for form
     /// mutual without a mutual form of K or with two sets, for backend cuda without a GPU, CUDA kernels or enough
     /// memory, and if the instruction set asked for is not available.
-    /// Sends nothing.
+    /// Sends nothing, but parameters.
     template <interaction K, detail::columns_view Q, detail::columns_view Out,
               class Isa = starpu::detail::isa_of_file>
       requires std::same_as<T, typename Out::value_type>
@@ -102,13 +111,40 @@ namespace nearfield::starpu_mpi
                      options)
     {
       static_assert(nearfield::detail::parameters_of<K> == 0,
-                    "a distributed_tree has no columns for parameters of points");
+                    "the interaction reads parameters of points: give their columns before q, of "
+                    "two sets those of targets and those of sources");
     }
+    /// With parameters of points, one set. Collective.
+    template <interaction K, detail::columns_view Parameters, detail::columns_view Q,
+              detail::columns_view Out, class Isa = starpu::detail::isa_of_file>
+      requires std::same_as<T, typename Out::value_type>
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
+               Parameters const& parameters, Q const& q, Out const& out,
+               step_options const& options = {})
+        : near_field(starpu, tree,
+                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
+                     {true, nearfield::detail::right_hand_sides(k, q, out), parameters, {}, q, out},
+                     options)
+    {}
+    /// With parameters of points, two sets. Collective.
+    template <interaction K, detail::columns_view Targets, detail::columns_view Sources,
+              detail::columns_view Q, detail::columns_view Out,
+              class Isa = starpu::detail::isa_of_file>
+      requires std::same_as<T, typename Out::value_type>
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
+               Targets const& target_parameters, Sources const& source_parameters, Q const& q,
+               Out const& out, step_options const& options = {})
+        : near_field(starpu, tree,
+                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
+                     {false, nearfield::detail::right_hand_sides(k, q, out), target_parameters,
+                      source_parameters, q, out},
+                     options)
+    {}
     /// Deleted: the tree would be gone before the step.
-    template <interaction K, detail::columns_view Q, detail::columns_view Out>
+    template <interaction K, class... ColumnsAndOptions>
     near_field(starpu::runtime const& starpu, K const& k,
-               distributed_tree<T, K::dim> const&& give_the_tree_a_name, Q const& q, Out const& out,
-               step_options const& options = {}) = delete;
+               distributed_tree<T, K::dim> const&& give_the_tree_a_name,
+               ColumnsAndOptions const&...) = delete;
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
     /// the workers of this rank that run them, of CPUs or of GPUs. For distributed_tree::rebuild().
@@ -126,6 +162,16 @@ namespace nearfield::starpu_mpi
             detail::columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
+  /// With parameters of points.
+  template <nearfield::detail::kernel_real T, int Dim, interaction K,
+            detail::columns_view Parameters, detail::columns_view Q, detail::columns_view Out>
+  near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Parameters const&,
+             Q const&, Out const&, step_options const& = {}) -> near_field<T>;
+  /// With parameters of targets and of sources.
+  template <nearfield::detail::kernel_real T, int Dim, interaction K, detail::columns_view Targets,
+            detail::columns_view Sources, detail::columns_view Q, detail::columns_view Out>
+  near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Targets const&,
+             Sources const&, Q const&, Out const&, step_options const& = {}) -> near_field<T>;
 
   extern template class near_field<float>;
   extern template class near_field<double>;
