@@ -276,9 +276,11 @@ namespace nearfield::detail
           are_equal<index_type>(old->query_order, given.query_order) &&
           are_equal<double>(old->cutoffs, given.cutoffs))
         return before.parts;
-      check_order("cuda_cell_list", "order", given.order, given.offsets.back());
+      executor& here = threads_or_here(nullptr);
+      check_order(here, "cuda_cell_list", "order", given.order, given.offsets.back());
       if (!one_set)
-        check_order("cuda_cell_list", "query_order", given.query_order, given.query_offsets.back());
+        check_order(here, "cuda_cell_list", "query_order", given.query_order,
+                    given.query_offsets.back());
       auto const parts = std::make_shared<system_parts<T>>();
       auto const keep = [](auto& to, auto const& from)
       {
