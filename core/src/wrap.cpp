@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -23,15 +24,13 @@ namespace nearfield::detail
       throw error("wrap: images has " + std::to_string(images->size()) + " rows, expected " +
                   std::to_string(points.size()) + ", one for each point");
     cell_frame<Dim> const frame(box);
-    auto const reduced = [&](std::size_t i)
+    std::vector<reduced_point<T, Dim>> reduced(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i)
     {
       std::array<T, Dim> x;
       for (int d = 0; d < Dim; ++d) x[d] = points[d][i];
-      return frame.reduce(x);
-    };
-    for (std::size_t i = 0; i < points.size(); ++i)
-    {
-      if (reduced(i).fits) continue;
+      reduced[i] = frame.reduce(x);
+      if (reduced[i].fits) continue;
       for (int d = 0; d < Dim; ++d)
         if (!std::isfinite(points[d][i])) refuse_to_wrap(d, i, double(points[d][i]));
       throw error("wrap: point " + std::to_string(i) +
@@ -40,9 +39,8 @@ namespace nearfield::detail
     }
     for (std::size_t i = 0; i < points.size(); ++i)
     {
-      auto const point = reduced(i);
-      for (int d = 0; d < Dim; ++d) points[d][i] = point.at[d];
-      for (int d = 0; d < Dim && images; ++d) (*images)[d][i] = point.image[d];
+      for (int d = 0; d < Dim; ++d) points[d][i] = reduced[i].at[d];
+      for (int d = 0; d < Dim && images; ++d) (*images)[d][i] = reduced[i].image[d];
     }
   }
 

@@ -9,11 +9,11 @@
 
 namespace nearfield::detail
 {
-  template <class List, class T>
-  List pairs_within(executor* threads, List const& list, T const*, double cutoff, bool closed)
+  template <class List>
+  List pairs_within(executor* threads, List const& list, double cutoff, bool closed)
   {
     std::uint64_t const n = pairs_of(list);
-    T const square = square_within<T>(cutoff, closed, n, list.r2.size());
+    auto const square = square_within(list, cutoff, closed);
     executor& on = threads_or_here(threads);
     std::size_t const n_rows = rows_of(list);
     auto const begin_of = [&](std::size_t row) -> std::uint64_t
@@ -66,8 +66,8 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template csr<T, Dim> pairs_within(executor*, csr<T, Dim> const&, T const*, double, bool);        \
-  template coo<T, Dim> pairs_within(executor*, coo<T, Dim> const&, T const*, double, bool);
+  template csr<T, Dim> pairs_within(executor*, csr<T, Dim> const&, double, bool);                  \
+  template coo<T, Dim> pairs_within(executor*, coo<T, Dim> const&, double, bool);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

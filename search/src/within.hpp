@@ -2,11 +2,12 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 
 /// \file
 /// What within() needs on CPUs and on a GPU.
@@ -15,20 +16,6 @@ namespace nearfield::detail
 {
   /// The pairs of a run of a COO list, which is treated as rows of a CSR are.
   inline constexpr std::uint64_t run_of_pairs = 1024;
-
-  /// What r2 is below: the square of the cutoff as a cell list has it. Throws nearfield::error for a cutoff that is
-  /// not positive and finite, and a list without distances.
-  template <class T>
-  T square_within(double cutoff, bool closed, std::uint64_t n_pairs, std::size_t n_distances)
-  {
-    T const rounded = static_cast<T>(cutoff), square = rounded * rounded;
-    if (!(cutoff > 0 && square > 0 && std::isfinite(square)))
-      throw error("within: the cutoff is " + number_text(cutoff) +
-                  "; give a positive, finite length");
-    if (n_distances != n_pairs)
-      throw error("within: the list has no r2; ask for it with .distances = true");
-    return closed ? std::nextafter(square, std::numeric_limits<T>::infinity()) : square;
-  }
 
   /// Calls f with each column of a list beside that of another, but for the offsets.
   template <class From, class To, class F>
@@ -67,5 +54,20 @@ namespace nearfield::detail
       return list.size();
     else
       return static_cast<std::size_t>((list.size() + run_of_pairs - 1) / run_of_pairs);
+  }
+
+  /// What r2 is below: the square of the cutoff as a cell list has it. Throws nearfield::error for a cutoff that is
+  /// not positive and finite, and a list without distances.
+  template <class List>
+  auto square_within(List const& list, double cutoff, bool closed)
+  {
+    using T = std::remove_cvref_t<decltype(*list.r2.data())>;
+    T const rounded = static_cast<T>(cutoff), square = limit_of_squares(rounded, false);
+    if (!(cutoff > 0 && square > 0 && std::isfinite(square)))
+      throw error("within: the cutoff is " + number_text(cutoff) +
+                  "; give a positive, finite length");
+    if (list.r2.size() != pairs_of(list))
+      throw error("within: the list has no r2; ask for it with .distances = true");
+    return limit_of_squares(rounded, closed);
   }
 }

@@ -1,5 +1,5 @@
 // Searches of several systems at once on a GPU: to the bit the lists of the CPU for each system alone.
-#include "batches.hpp"
+#include "batch_lists.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
 #include "same_lists.hpp"
@@ -157,10 +157,7 @@ namespace nearfield::test
     {
       device_columns<T, Dim> const x(of.targets.x.view()), y(of.sources.x.view());
       std::optional<cuda_cell_list<T, Dim>> on_gpu;
-      if (of.one_set)
-        on_gpu.emplace(cuda, x.view(), of.given(), of.options);
-      else
-        on_gpu.emplace(cuda, x.view(), y.view(), of.given(), of.options);
+      emplace(on_gpu, cuda, of, x.view(), y.view());
       std::vector<cell_list<T, Dim>> alone;
       for (std::size_t s = 0; s < of.targets.alone.size(); ++s) alone.push_back(of.list(s));
       for (pairs const which : {pairs::full, pairs::half})

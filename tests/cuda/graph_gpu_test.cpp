@@ -1,6 +1,7 @@
 // Builds and searches that a CUDA graph has captured: to the bit those of the CPU, each time that it runs.
-#include "batches.hpp"
+#include "batch_lists.hpp"
 #include "complains_of.hpp"
+#include "graphs.hpp"
 #include "points.hpp"
 #include "same_lists.hpp"
 
@@ -11,7 +12,6 @@
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/cuda.hpp>
 
-#include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,117 +30,6 @@ namespace nearfield::test
 {
   namespace
   {
-    class own_stream
-    {
-    public:
-      own_stream()
-      {
-        check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-      }
-      own_stream(own_stream const&) = delete;
-      own_stream& operator=(own_stream const&) = delete;
-      ~own_stream() { EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess); }
-      operator cuda_stream() const { return stream_; } // NOLINT(google-explicit-constructor)
-
-    private:
-      cuda_stream stream_ = nullptr;
-    };
-
-    /// What f puts into the stream, which does not run then.
-    class graph
-    {
-    public:
-      template <class F>
-      graph(cuda_stream stream, F const& f) : stream_(stream)
-      {
-        f(); // what kernels need to be loaded
-        synchronize(stream);
-        check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
-                   "cudaStreamBeginCapture");
-        f();
-        cudaGraph_t captured = nullptr;
-        check_cuda(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");
-        check_cuda(cudaGraphInstantiate(&exec_, captured, 0), "cudaGraphInstantiate");
-        check_cuda(cudaGraphDestroy(captured), "cudaGraphDestroy");
-      }
-      graph(graph const&) = delete;
-      graph& operator=(graph const&) = delete;
-      ~graph() { EXPECT_EQ(cudaGraphExecDestroy(exec_), cudaSuccess); }
-
-      void run()
-      {
-        check_cuda(cudaGraphLaunch(exec_, stream_), "cudaGraphLaunch");
-        synchronize(stream_);
-      }
-
-    private:
-      cuda_stream stream_;
-      cudaGraphExec_t exec_ = nullptr;
-    };
-
-    /// Columns whose values change and whose memory stays.
-    template <class T, int Dim>
-    struct given_columns
-    {
-      cuda_stream stream;
-      device_columns<T, Dim> columns;
-
-      given_columns(points<T, Dim> const& x, cuda_stream on) : stream(on), columns(x.view(), on) {}
-      void write(points<T, Dim> const& x)
-      {
-        for (int a = 0; a < Dim; ++a)
-          detail::device_copy(columns.view()[a], x.columns[a].data(), x.size() * sizeof(T), stream);
-      }
-      [[nodiscard]] soa<T const, Dim> view() const { return columns.view(); }
-    };
-
-    /// Rows in device memory.
-    struct given_rows
-    {
-      cuda_stream stream;
-      device_array<index_type> counts, columns, longest;
-      index_type width;
-
-      given_rows(std::size_t n, index_type entries, cuda_stream on)
-          : stream(on), counts(n, on), columns(n * entries, on), longest(1, on), width(entries)
-      {}
-      [[nodiscard]] to_rows sink(pairs which)
-      {
-        return {which,
-                width,
-                {counts.data(), counts.size()},
-                {columns.data(), columns.size()},
-                longest.data()};
-      }
-      struct on_host
-      {
-        std::vector<index_type> counts, columns;
-        index_type width, longest;
-
-        [[nodiscard]] std::span<index_type const> row(std::size_t i) const
-        {
-          return {columns.data() + i * width, std::min(counts[i], width)};
-        }
-      };
-      [[nodiscard]] on_host to_host() const
-      {
-        on_host copy{std::vector<index_type>(counts.size()),
-                     std::vector<index_type>(columns.size()), width, 0};
-        counts.copy_to(copy.counts);
-        columns.copy_to(copy.columns);
-        longest.copy_to({&copy.longest, 1});
-        return copy;
-      }
-    };
-
-    template <class V>
-    V on_host(V const* value, cuda_stream stream)
-    {
-      V copy;
-      detail::device_copy(&copy, value, sizeof copy, stream);
-      return copy;
-    }
-
     /// Points of systems that move, and their list on the GPU: of one system, it is not given as several.
     template <class T, int Dim>
     struct moving_batch
@@ -161,17 +50,13 @@ namespace nearfield::test
 
       void emplace(std::optional<cuda_cell_list<T, Dim>>& list)
       {
+        if (of.targets.alone.size() != 1) return test::emplace(list, where, of, x.view(), y.view());
         auto options = of.options;
-        bool const is_one = of.targets.alone.size() == 1;
-        if (is_one) options.cell = of.cell_of(0);
-        if (is_one && of.one_set)
+        options.cell = of.cell_of(0);
+        if (of.one_set)
           list.emplace(where, x.view(), T(of.cutoff(0)), options);
-        else if (is_one)
-          list.emplace(where, x.view(), y.view(), T(of.cutoff(0)), options);
-        else if (of.one_set)
-          list.emplace(where, x.view(), of.given(), options);
         else
-          list.emplace(where, x.view(), y.view(), of.given(), options);
+          list.emplace(where, x.view(), y.view(), T(of.cutoff(0)), options);
       }
       void rebuild(cuda_cell_list<T, Dim>& list)
       {
@@ -180,6 +65,29 @@ namespace nearfield::test
       void update(cuda_cell_list<T, Dim>& list)
       {
         of.one_set ? list.update_unchecked(x.view()) : list.update_unchecked(x.view(), y.view());
+      }
+      [[nodiscard]] std::uint32_t const* needs_rebuild(cuda_cell_list<T, Dim>& list)
+      {
+        return of.one_set ? list.needs_rebuild(x.view()) : list.needs_rebuild(x.view(), y.view());
+      }
+      /// Those of the systems on the CPU.
+      [[nodiscard]] std::vector<cell_list<T, Dim>> lists() const
+      {
+        std::vector<cell_list<T, Dim>> made;
+        for (std::size_t s = 0; s < of.targets.alone.size(); ++s) made.push_back(of.list(s));
+        return made;
+      }
+      /// Whether any of the lists needs to be built again.
+      [[nodiscard]] bool has_left(std::vector<cell_list<T, Dim>> const& then) const
+      {
+        bool any = false;
+        for (std::size_t s = 0; s < then.size(); ++s)
+        {
+          auto const x_now = of.targets.alone[s].view();
+          any |= of.one_set ? then[s].needs_rebuild(x_now)
+                            : then[s].needs_rebuild(x_now, of.sources.alone[s].view());
+        }
+        return any;
       }
 
       /// By up to `step` cutoffs along each axis.
@@ -383,6 +291,7 @@ namespace nearfield::test
   {
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
+    std::uint64_t stayed = 0;
     for (std::uint64_t seed = 0; seed < number_of_cells(60) && !this->HasFailure(); ++seed)
     {
       SCOPED_TRACE(testing::Message() << "list " << seed);
@@ -393,11 +302,11 @@ namespace nearfield::test
       cells.fix_capacity(enough);
       given_rows rows(of.of.targets.x.size(), 12, of.stream);
       std::uint32_t const* needs = nullptr;
+      std::vector<cell_list<T, dim>> then;
       graph update(of.stream,
                    [&]
                    {
-                     needs = of.of.one_set ? cells.needs_rebuild(of.x.view())
-                                           : cells.needs_rebuild(of.x.view(), of.y.view());
+                     needs = of.needs_rebuild(cells);
                      of.update(cells);
                      radius_search(of.where, cells, rows.sink(pairs::full));
                    });
@@ -415,11 +324,15 @@ namespace nearfield::test
         {
           rebuild.run();
           of.rebuild(*other);
+          then = of.lists();
         }
         else
         {
           update.run();
           of.update(*other);
+          bool const has_left = of.has_left(then); // rounding moves points far away by more
+          EXPECT_EQ(on_host(needs, of.stream), has_left ? 1u : 0u);
+          stayed += has_left ? 0 : 1;
         }
         cells.check_capacity();
         auto const found = rows.to_host();
@@ -434,10 +347,58 @@ namespace nearfield::test
       }
       of.move(2);
       update.run();
-      auto const* const other_needs = of.of.one_set
-                                          ? other->needs_rebuild(of.x.view())
-                                          : other->needs_rebuild(of.x.view(), of.y.view());
-      EXPECT_EQ(on_host(needs, of.stream), on_host(other_needs, of.stream));
+      EXPECT_EQ(on_host(needs, of.stream), of.has_left(then) ? 1u : 0u);
+    }
+    EXPECT_GE(stayed, number_of_cells(60));
+  }
+
+  // whichever was captured last
+  TYPED_TEST(graphs_gpu, leave_their_points_to_searches_outside)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    for (std::uint64_t seed = 0; seed < number_of_cells(30) && !this->HasFailure(); ++seed)
+    {
+      SCOPED_TRACE(testing::Message() << "list " << seed);
+      moving_batch<T, dim> of(seed, seed % 2 == 0 ? 1 : 2 + seed % 9, 0.5);
+      auto& cells = *of.cells;
+      cells.fix_capacity(enough);
+      given_rows rows(of.of.targets.x.size(), 12, of.stream);
+      auto const search = [&]
+      {
+        radius_search(of.where, cells, rows.sink(pairs::full));
+      };
+      std::optional<graph> update, rebuild;
+      auto const capture = [&](bool update_last)
+      {
+        if (!update_last) update.emplace(of.stream, [&] { of.update(cells); });
+        rebuild.emplace(of.stream, [&] { of.rebuild(cells); });
+        if (update_last) update.emplace(of.stream, [&] { of.update(cells); });
+      };
+      for (bool const update_last : {true, false})
+      {
+        SCOPED_TRACE(update_last ? "update" : "rebuild");
+        capture(update_last);
+        of.move(0.02);
+        rebuild->run();
+        search();
+        of.expect_rows(rows, pairs::full);
+        // the order of cells that are kept
+        std::optional<cuda_cell_list<T, dim>> other;
+        of.emplace(other);
+        of.move(0.02);
+        update->run();
+        of.update(*other);
+        search();
+        auto const found = rows.to_host();
+        auto const expected =
+            radius_search(of.where, *other, to_table{pairs::full, rows.width}).to_host();
+        for (std::size_t i = 0; i < expected.size(); ++i)
+        {
+          ASSERT_EQ(found.counts[i], expected.counts[i]) << "point " << i;
+          ASSERT_THAT(found.row(i), testing::ElementsAreArray(expected.row(i))) << "point " << i;
+        }
+      }
     }
   }
 
@@ -607,6 +568,29 @@ namespace nearfield::test
         ASSERT_EQ(found.counts[i], expected.counts[i]) << "point " << i;
         ASSERT_THAT(found.row(i), testing::ElementsAreArray(expected.row(i))) << "point " << i;
       }
+    }
+  }
+
+  TYPED_TEST(graphs_gpu, need_a_rebuild_where_points_came_to_be_far)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    own_stream const stream;
+    cuda_backend const where{stream};
+    auto given = make_points<T, dim>(cloud::uniform, 300);
+    given_columns<T, dim> x(given, stream);
+    cell_list_options<T, dim> options;
+    options.period.fill(T(1));
+    options.skin = 0.05;
+    cuda_cell_list<T, dim> cells(where, x.view(), T(0.1), options);
+    cells.fix_capacity();
+    EXPECT_EQ(on_host(cells.needs_rebuild(x.view()), stream), 0u);
+    for (T const times : {T(127), T(128)})
+    {
+      auto moved = given;
+      moved.columns[0][7] += times;
+      x.write(moved);
+      EXPECT_EQ(on_host(cells.needs_rebuild(x.view()), stream), times == T(127) ? 0u : 1u);
     }
   }
 

@@ -1,5 +1,5 @@
 // Lists of several systems: grids that the device makes, and the order of points, are those of the CPU for each alone.
-#include "batches.hpp"
+#include "batch_lists.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
 
@@ -75,12 +75,7 @@ namespace nearfield::test
                device_columns<T, Dim> const& x, device_columns<T, Dim> const& y)
     {
       if (!list)
-      {
-        if (of.one_set)
-          list.emplace(cuda, x.view(), of.given(), of.options);
-        else
-          list.emplace(cuda, x.view(), y.view(), of.given(), of.options);
-      }
+        emplace(list, cuda, of, x.view(), y.view());
       else if (of.one_set)
         list->rebuild(x.view(), of.given());
       else

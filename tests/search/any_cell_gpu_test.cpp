@@ -2,7 +2,7 @@
 
 #include "complains_of.hpp"
 #include "same_lists.hpp"
-#include "search/random_case.hpp"
+#include "search/lists_of_both.hpp"
 #include "search/search_case.hpp"
 
 #include <nearfield/search/cuda.hpp>
@@ -98,19 +98,8 @@ namespace nearfield::test
     template <class T, int Dim>
     void check_case(random_case<T, Dim> const& of)
     {
-      device_columns<T, Dim> const x(of.x.view()), y(of.y.view());
-      if (of.one_set)
-      {
-        cell_list<T, Dim> const cells(of.x.view(), of.cutoff, of.options);
-        cuda_cell_list<T, Dim> on_gpu(cuda, x.view(), T(of.cutoff), of.options);
-        expect_same_searches(on_gpu, cells);
-      }
-      else
-      {
-        cell_list<T, Dim> const cells(of.x.view(), of.y.view(), of.cutoff, of.options);
-        cuda_cell_list<T, Dim> on_gpu(cuda, x.view(), y.view(), T(of.cutoff), of.options);
-        expect_same_searches(on_gpu, cells);
-      }
+      lists_of_both<T, Dim> lists(of);
+      expect_same_searches(lists.there, lists.here);
     }
   }
 

@@ -97,13 +97,6 @@ namespace nearfield::test
       return found;
     }
 
-    template <class T, int Dim>
-    cell_list<T, Dim> cells_of(random_case<T, Dim> const& of)
-    {
-      if (of.one_set) return {of.x.view(), of.cutoff, of.options};
-      return {of.x.view(), of.y.view(), of.cutoff, of.options};
-    }
-
     /// The pairs in the order of COO lists.
     template <class T, int Dim>
     class expected_lists
@@ -250,7 +243,7 @@ namespace nearfield::test
     void check_case(std::uint64_t seed)
     {
       random_case<T, Dim> const of(seed);
-      auto const cells = cells_of(of);
+      auto const cells = of.list();
       expected_lists<T, Dim> const expected(of, cells);
       auto const backends = tested_backends();
       threads on(2);

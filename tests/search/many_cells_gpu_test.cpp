@@ -1,7 +1,7 @@
 // Boxes of any shape on a GPU, hundreds in one list: the pairs of the definition, and the lists of the CPU. With
 // NEARFIELD_TEST_CELLS=10000 as many, in seconds.
 
-#include "cuda/batches.hpp"
+#include "cuda/batch_lists.hpp"
 #include "image_pairs.hpp"
 #include "same_lists.hpp"
 #include "search/image_lists.hpp"
@@ -92,10 +92,7 @@ namespace nearfield::test
     {
       device_columns<T, Dim> const x(of.targets.x.view()), y(of.sources.x.view());
       std::optional<cuda_cell_list<T, Dim>> on_gpu;
-      if (of.one_set)
-        on_gpu.emplace(cuda, x.view(), of.given(), of.options);
-      else
-        on_gpu.emplace(cuda, x.view(), y.view(), of.given(), of.options);
+      emplace(on_gpu, cuda, of, x.view(), y.view());
       std::size_t const n = of.cells.size();
       auto const& sources = of.one_set ? of.targets : of.sources;
       for (pairs const which : {pairs::full, pairs::half})

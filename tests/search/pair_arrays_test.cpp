@@ -79,9 +79,7 @@ namespace nearfield::test
     void check_arrays(std::uint64_t seed)
     {
       random_case<T, Dim> const of(seed);
-      auto const cells = of.one_set
-                             ? cell_list<T, Dim>(of.x.view(), of.cutoff, of.options)
-                             : cell_list<T, Dim>(of.x.view(), of.y.view(), of.cutoff, of.options);
+      auto const cells = of.list();
       threads on(2);
       for (pairs const which : {pairs::full, pairs::half})
       {

@@ -3,6 +3,7 @@
 #include "complains_of.hpp"
 #include "search/filter_case.hpp"
 #include "search/image_lists.hpp"
+#include "search/lists_of_both.hpp"
 #include "search/search_case.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
@@ -46,15 +47,9 @@ namespace nearfield::test
     {
       random_case<T, Dim> const of(seed, 20'000, 600);
       filter_case<T> const chosen(of, seed);
-      device_columns<T, Dim> const x(of.x.view()), y(of.y.view());
-      auto const here = of.one_set
-                            ? cell_list<T, Dim>(of.x.view(), of.cutoff, of.options)
-                            : cell_list<T, Dim>(of.x.view(), of.y.view(), of.cutoff, of.options);
-      auto there = of.one_set
-                       ? cuda_cell_list<T, Dim>(cuda, x.view(), T(of.cutoff), of.options)
-                       : cuda_cell_list<T, Dim>(cuda, x.view(), y.view(), T(of.cutoff), of.options);
-      filtered const expected(here, chosen.filter());
-      cuda_filtered const some(there, chosen.filter());
+      lists_of_both<T, Dim> lists(of);
+      filtered const expected(lists.here, chosen.filter());
+      cuda_filtered const some(lists.there, chosen.filter());
       for (pairs const which : {pairs::full, pairs::half})
       {
         if (which == pairs::half && !chosen.has_half())

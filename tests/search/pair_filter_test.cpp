@@ -49,9 +49,7 @@ namespace nearfield::test
     {
       random_case<T, Dim> const of(seed);
       filter_case<T> const chosen(of, seed);
-      auto const cells = of.one_set
-                             ? cell_list<T, Dim>(of.x.view(), of.cutoff, of.options)
-                             : cell_list<T, Dim>(of.x.view(), of.y.view(), of.cutoff, of.options);
+      auto const cells = of.list();
       filtered const some(cells, chosen.filter());
       threads on(2);
       for (pairs const which : {pairs::full, pairs::half})

@@ -4,7 +4,7 @@
 #include "random_cells.hpp"
 
 #include <nearfield/core/cell.hpp>
-#include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -45,6 +45,13 @@ namespace nearfield::test
       };
       x = points_around<T, Dim>(random, frame, cutoff, n());
       if (!one_set) y = points_around<T, Dim>(random, frame, cutoff, n());
+    }
+
+    [[nodiscard]] cell_list<T, Dim> list() const { return list(cutoff); }
+    [[nodiscard]] cell_list<T, Dim> list(double within) const
+    {
+      if (one_set) return {x.view(), within, options};
+      return {x.view(), y.view(), within, options};
     }
   };
 }

@@ -6,6 +6,8 @@
 #include <nearfield/search/radius_search.hpp>
 
 #if defined(NEARFIELD_TEST_CUDA)
+#include "search/lists_of_both.hpp"
+
 #include <nearfield/cuda/device.hpp>
 
 #include <cuda_runtime_api.h>
@@ -28,13 +30,6 @@ namespace nearfield::test
     class within_cutoff : public testing::Test
     {};
     TYPED_TEST_SUITE(within_cutoff, search_kinds);
-
-    template <class T, int Dim>
-    cell_list<T, Dim> cells_of(random_case<T, Dim> const& of, double cutoff)
-    {
-      return of.one_set ? cell_list<T, Dim>(of.x.view(), cutoff, of.options)
-                        : cell_list<T, Dim>(of.x.view(), of.y.view(), cutoff, of.options);
-    }
 
     bool equal(auto const& a, auto const& b)
     {
@@ -69,7 +64,7 @@ namespace nearfield::test
     {
       random_case<T, Dim> const of(seed, 20'000, 400);
       double const shorter = part * of.cutoff;
-      auto const longer_cells = cells_of(of, of.cutoff), cells = cells_of(of, shorter);
+      auto const cells = of.list(shorter);
       to_csr const rows{.sorted = true,
                         .distances = true,
                         .displacements = true,
@@ -79,16 +74,15 @@ namespace nearfield::test
       auto const expected_columns = radius_search(simd, cells, columns);
       bool const closed = of.options.closed;
 #if defined(NEARFIELD_TEST_CUDA)
-      device_columns<T, Dim> const x(of.x.view()), y(of.y.view());
-      auto longer =
-          of.one_set ? cuda_cell_list<T, Dim>(cuda, x.view(), T(of.cutoff), of.options)
-                     : cuda_cell_list<T, Dim>(cuda, x.view(), y.view(), T(of.cutoff), of.options);
+      lists_of_both<T, Dim> lists(of);
+      auto& longer = lists.there;
       expect_equal(within(cuda, radius_search(cuda, longer, rows), shorter, closed).to_host(),
                    expected_rows);
       expect_equal(within(cuda, radius_search(cuda, longer, columns), shorter, closed).to_host(),
                    expected_columns);
 #else
       threads pool(3);
+      auto const longer_cells = of.list();
       auto const of_rows = radius_search(simd, longer_cells, rows);
       auto const of_columns = radius_search(simd, longer_cells, columns);
       expect_equal(within(simd, of_rows, shorter, closed), expected_rows);

@@ -22,10 +22,10 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  kept_systems<Dim> kept(systems<Dim> const& given, bool one_set)
+  kept_systems<Dim> kept(executor& on, systems<Dim> const& given, bool one_set)
   {
     check_systems("cell_list", given, one_set);
-    check_order("cell_list", "order", given.order, given.offsets.back());
+    check_order(on, "cell_list", "order", given.order, given.offsets.back());
     kept_systems<Dim> batch;
     batch.is_batch = true;
     auto const keep = [](auto& to, auto const& from)
@@ -37,7 +37,7 @@ namespace nearfield::detail
     keep(batch.order[first], given.order);
     if (!one_set)
     {
-      check_order("cell_list", "query_order", given.query_order, given.query_offsets.back());
+      check_order(on, "cell_list", "query_order", given.query_order, given.query_offsets.back());
       keep(batch.offsets[0], given.query_offsets);
       keep(batch.order[0], given.query_order);
     }
@@ -48,12 +48,12 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  cell_builder<T, Dim>::cell_builder(executor& on, kept_systems<Dim>&& given,
+  cell_builder<T, Dim>::cell_builder(executor& on, kept_systems<Dim>& given,
                                      two_sets<strided<T const, Dim>> const& points, bool one_set,
                                      cell_list_options<T, Dim> const& options,
                                      cell_list_data<T, Dim>& data)
-      : on_(on), given_(std::move(given)), points_(points), n_sets_(one_set ? 1 : 2),
-        options_(options), data_(data)
+      : on_(on), given_(given), points_(points), n_sets_(one_set ? 1 : 2), options_(options),
+        data_(data)
   {
     if (given_.is_batch) check_batch();
     for (std::size_t k = 0; k < n_sets_ && !given_.is_batch; ++k)
@@ -79,10 +79,10 @@ namespace nearfield::detail
     {
       // out of memory halfway: an empty list is better than parts that do not match
       make_empty();
-      data_.given = std::move(given_);
+      keep_systems();
       throw;
     }
-    data_.given = std::move(given_);
+    keep_systems();
   }
 
   template <class T, int Dim>
@@ -276,26 +276,26 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void build_cells(executor& on, kept_systems<Dim>&& given, strided<T const, Dim> const& targets,
+  void build_cells(executor& on, kept_systems<Dim>& given, strided<T const, Dim> const& targets,
                    strided<T const, Dim> const* sources, cell_list_options<T, Dim> const& options,
                    cell_list_data<T, Dim>& data)
   {
     require_columns(targets, sources ? "queries" : "points");
     if (sources) require_columns(*sources, "points");
-    cell_builder<T, Dim>(on, std::move(given), {targets, sources ? *sources : targets}, !sources,
-                         options, data)
+    cell_builder<T, Dim>(on, given, {targets, sources ? *sources : targets}, !sources, options,
+                         data)
         .run();
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void build_cells(executor&, kept_systems<Dim>&&, strided<T const, Dim> const&,          \
+  template void build_cells(executor&, kept_systems<Dim>&, strided<T const, Dim> const&,           \
                             strided<T const, Dim> const*, cell_list_options<T, Dim> const&,        \
                             cell_list_data<T, Dim>&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template kept_systems<Dim> one_system(double, cell<Dim> const&);                                 \
-  template kept_systems<Dim> kept(systems<Dim> const&, bool);
+  template kept_systems<Dim> kept(executor&, systems<Dim> const&, bool);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -42,7 +42,7 @@ namespace nearfield::detail
   kept_systems<Dim> one_system(double cutoff, cell<Dim> const& box);
   /// Throws nearfield::error for sizes that do not match, with one set or two.
   template <int Dim>
-  kept_systems<Dim> kept(systems<Dim> const& given, bool one_set);
+  kept_systems<Dim> kept(executor& on, systems<Dim> const& given, bool one_set);
 
   /// What decides about pairs.
   template <class T, int Dim>
@@ -94,10 +94,10 @@ namespace nearfield::detail
     std::vector<cell_part> parts;
   };
 
-  /// Builds the list of these points. What is thrown for bad input leaves it unchanged; where memory runs out later, it is
-  /// empty.
+  /// Builds the list of these points, and takes the systems over; a batch may be data.given. What is thrown for bad input
+  /// leaves the list unchanged; where memory runs out later, it is empty.
   template <class T, int Dim>
-  void build_cells(executor& on, kept_systems<Dim>&& given, strided<T const, Dim> const& targets,
+  void build_cells(executor& on, kept_systems<Dim>& given, strided<T const, Dim> const& targets,
                    strided<T const, Dim> const* sources, cell_list_options<T, Dim> const& options,
                    cell_list_data<T, Dim>& data);
 }

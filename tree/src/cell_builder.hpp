@@ -13,6 +13,7 @@
 #include <exception>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -25,7 +26,7 @@ namespace nearfield::detail
   class cell_builder
   {
   public:
-    cell_builder(executor& on, kept_systems<Dim>&& given,
+    cell_builder(executor& on, kept_systems<Dim>& given,
                  two_sets<strided<T const, Dim>> const& points, bool one_set,
                  cell_list_options<T, Dim> const& options, cell_list_data<T, Dim>& data);
 
@@ -51,6 +52,10 @@ namespace nearfield::detail
     void list(executor& on, std::size_t s, cell_part& part);
     void join_parts();
     void make_empty();
+    void keep_systems()
+    {
+      if (&given_ != &data_.given) data_.given = std::move(given_);
+    }
 
     /// f(executor, s, part) for all systems. An error is that of the first system, which it names.
     template <class F>
@@ -114,7 +119,7 @@ namespace nearfield::detail
     }
 
     executor& on_;
-    kept_systems<Dim> given_;
+    kept_systems<Dim>& given_;
     two_sets<strided<T const, Dim>> points_;
     std::size_t n_sets_;
     cell_list_options<T, Dim> const& options_;

@@ -22,14 +22,13 @@ namespace nearfield
                                 strided<T const, Dim> const* sources, std::optional<double> cutoff)
   {
     if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
-    auto given = data_->given;
-    if (cutoff)
-    {
-      detail::check_cell_options(static_cast<T>(*cutoff), options_);
-      bool const keeps_box = !given.is_batch && !given.cells.empty(); // which update() may change
-      given = detail::one_system(*cutoff, keeps_box ? given.cells[0] : detail::box_of(options_));
-    }
-    build(targets, sources, std::move(given));
+    auto& kept = data_->given;
+    if (!cutoff && kept.is_batch) return build(targets, sources, kept);
+    if (cutoff) detail::check_cell_options(static_cast<T>(*cutoff), options_);
+    bool const keeps_box = !kept.is_batch && !kept.cells.empty(); // which update() may change
+    auto given = detail::one_system(cutoff ? *cutoff : kept.cutoff(0),
+                                    keeps_box ? kept.cells[0] : detail::box_of(options_));
+    build(targets, sources, given);
   }
 
   template <detail::cell_real T, int Dim>
@@ -37,16 +36,17 @@ namespace nearfield
                                 strided<T const, Dim> const* sources, systems<Dim> const& given)
   {
     if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
-    build(targets, sources, detail::kept(given, sources == nullptr));
+    auto kept = detail::kept(detail::threads_or_here(threads_), given, sources == nullptr);
+    build(targets, sources, kept);
   }
 
   template <detail::cell_real T, int Dim>
   void cell_list<T, Dim>::build(strided<T const, Dim> const& targets,
                                 strided<T const, Dim> const* sources,
-                                detail::kept_systems<Dim>&& given)
+                                detail::kept_systems<Dim>& given)
   {
-    detail::build_cells(detail::threads_or_here(threads_), std::move(given), targets, sources,
-                        options_, *data_);
+    detail::build_cells(detail::threads_or_here(threads_), given, targets, sources, options_,
+                        *data_);
   }
 
   template <detail::cell_real T, int Dim>
@@ -187,9 +187,14 @@ namespace nearfield
                                         {targets, sources ? *sources : targets}, !sources, cells);
       if (moved.take(*data_)) return false;
     }
-    auto given = data_->given;
-    if (!cells.empty()) given.cells.assign(cells.begin(), cells.end());
-    build(targets, sources, std::move(given));
+    if (cells.empty())
+      build(targets, sources, std::nullopt);
+    else
+    {
+      auto given = data_->given;
+      given.cells.assign(cells.begin(), cells.end());
+      build(targets, sources, given);
+    }
     return true;
   }
 

@@ -2,10 +2,12 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -45,16 +47,31 @@ namespace nearfield::detail
                     " after " + std::to_string(offsets[s]) + "; give ascending numbers");
   }
 
-  inline void check_order(std::string const& function, char const* name,
+  inline void check_order(executor& on, std::string const& function, char const* name,
                           std::span<index_type const> order, std::size_t n)
   {
-    std::vector<bool> seen(order.empty() ? 0 : n);
-    bool is_whole = order.empty() || order.size() == n;
-    for (std::size_t k = 0; k < order.size() && is_whole; ++k)
+    if (order.empty()) return;
+    std::atomic<bool> is_whole = order.size() == n;
+    std::vector<std::atomic<index_type>> place(is_whole ? n : 0);
+    auto const check = [&](auto const& is_good)
     {
-      is_whole = order[k] < n && !seen[order[k]];
-      if (is_whole) seen[order[k]] = true;
-    }
+      if (is_whole)
+        for_each_part(on, cut(on, n),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        while (begin < end && is_good(begin)) ++begin;
+                        if (begin < end) is_whole = false;
+                      });
+    };
+    check(
+        [&](std::size_t k)
+        {
+          if (order[k] >= n) return false;
+          place[order[k]].store(static_cast<index_type>(k), std::memory_order_relaxed);
+          return true;
+        });
+    // of two that are equal, one has lost its place
+    check([&](std::size_t k) { return place[order[k]].load(std::memory_order_relaxed) == k; });
     if (!is_whole)
       throw error(function + ": ." + name + " does not hold each of " + std::to_string(n) +
                   " points once; take it from systems_of()");

@@ -93,7 +93,7 @@ namespace nearfield::detail
         pair_system<T, Dim> const system =
             pair.template system<batch>(batch ? in.item_system[item.number] : 0);
         uint32_t shifts[4] = {0, 0, 0, 0}; // of the lane's candidates
-        if (Space != search_space::open)
+        if (has_images(Space))
 #pragma unroll 1
           for (int c = 0; c < n_chunks; ++c)
 #pragma unroll

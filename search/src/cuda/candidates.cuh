@@ -99,7 +99,8 @@ namespace nearfield::detail
                     float4* slots, candidate_chunk* chunks, int& n_slots, int& n_chunks,
                     own_slots& own, int lane)
   {
-    constexpr bool with_images = Space != search_space::open, batch = Space == search_space::batch;
+    constexpr bool with_images = has_images(Space), batch = Space == search_space::batch,
+                   sparse = Space != search_space::open;
     cell_geometry const& g = in.geometry_of<batch>(item.number);
     float const unit = g.unit, limit = g.limit;
     image_move const* const images =
@@ -109,7 +110,8 @@ namespace nearfield::detail
     {
       if (!walk.has_pending())
       {
-        if (!walk.advance<with_images, batch>(in, item.number, item.begin, lane)) return true;
+        if (!walk.advance<with_images, batch, sparse>(in, item.number, item.begin, lane))
+          return true;
         continue;
       }
       auto [begin, end, shift] = walk.first();

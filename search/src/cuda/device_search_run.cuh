@@ -76,7 +76,9 @@ namespace nearfield::detail
       if (cells_.is_fixed() && !out_.only_items) clear_counts();
       auto const kernel = in_.systems  ? &search_kernel<T, Dim, Stage, search_space::batch>
                           : in_.images ? &search_kernel<T, Dim, Stage, search_space::periodic>
-                                       : &search_kernel<T, Dim, Stage, search_space::open>;
+                          : in_.geometry.group > 2
+                              ? &search_kernel<T, Dim, Stage, search_space::sparse>
+                              : &search_kernel<T, Dim, Stage, search_space::open>;
       kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_, filter_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);

@@ -74,13 +74,14 @@ namespace nearfield::detail
     }
 
     /// Copies staged pairs [skip, end) to places at + skip ..., where `at` is a multiple of 4, with stores of 16 bytes to
-    /// all columns, but of 8 to that of shifts.
-    template <image_form Form>
+    /// all columns, but of 8 to that of shifts. Bounded: some pairs may have no room, or all no column of i.
+    template <image_form Form, bool Bounded>
     __device__ void write_pairs(expand_scratch<Form != image_form::none> const& scratch,
                                 uint32_t skip, uint32_t end, pair_columns const& out, uint64_t at,
                                 int lane)
     {
-      if (at + end > out.room) end = out.room > at ? static_cast<uint32_t>(out.room - at) : 0;
+      if (Bounded && at + end > out.room)
+        end = out.room > at ? static_cast<uint32_t>(out.room - at) : 0;
       struct
       {
         uint32_t i, j, image;
@@ -101,7 +102,7 @@ namespace nearfield::detail
 #pragma unroll
           for (int k = 0; k < 4; ++k) read(k, staged[k]);
           auto const& [a, b, c, d] = pairs;
-          if (out.i)
+          if (!Bounded || out.i)
             __stcs(reinterpret_cast<uint4*>(out.i + at + t), make_uint4(a.i, b.i, c.i, d.i));
           __stcs(reinterpret_cast<uint4*>(out.j + at + t), make_uint4(a.j, b.j, c.j, d.j));
           out.images.put<Form>(at + t, make_uint4(a.image, b.image, c.image, d.image));
@@ -112,7 +113,7 @@ namespace nearfield::detail
             if (t + k >= skip && t + k < end)
             {
               read(k, staged[k]);
-              if (out.i) __stcs(out.i + at + t + k, pairs[k].i);
+              if (!Bounded || out.i) __stcs(out.i + at + t + k, pairs[k].i);
               __stcs(out.j + at + t + k, pairs[k].j);
               out.images.put<Form>(at + t + k, pairs[k].image);
             }
@@ -123,7 +124,7 @@ namespace nearfield::detail
     template <image_form Form>
     constexpr int expand_blocks = (Form == image_form::none ? 48 : 40) / expand_warps;
 
-    template <image_form Form>
+    template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, expand_blocks<Form>)
         expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
@@ -169,7 +170,7 @@ namespace nearfield::detail
           uint32_t const whole = f0 + 32 < n ? filled & ~3u : filled;
           if (whole != 0)
           {
-            write_pairs<Form>(scratch, skip, whole, out, at, lane);
+            write_pairs<Form, Bounded>(scratch, skip, whole, out, at, lane);
             // up to three pairs wait for the next ones
             unsigned short const left = lane < 4 ? scratch.staged[whole + lane] : 0;
             __syncwarp();
@@ -336,8 +337,10 @@ namespace nearfield::detail
     with_form(out.images.form(),
               [&](auto form)
               {
-                expand_kernel<form()><<<blocks, expand_threads, 0, stream>>>(
-                    heads, n_items, masks, item_offsets, target_order, source_order, out);
+                auto* const kernel = out.room != no_bound || !out.i ? expand_kernel<form(), true>
+                                                                    : expand_kernel<form(), false>;
+                kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
+                                                              target_order, source_order, out);
               });
     check_cuda(cudaGetLastError(), "radius_search: expand_masks");
   }

@@ -18,17 +18,17 @@ namespace nearfield::detail
   {
     refuse_gpu();
   }
-  template <class List, class T>
-  List device_pairs_within(cuda_stream, List const&, T const*, double, bool)
+  template <class List>
+  List device_pairs_within(cuda_stream, List const&, double, bool)
   {
     refuse_gpu();
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&,          \
-                                                  T const*, double, bool);                         \
-  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&,          \
-                                                  T const*, double, bool);                         \
+  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&, double,  \
+                                                  bool);                                           \
+  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&, double,  \
+                                                  bool);                                           \
   template class device_rows<T, Dim>;                                                              \
   template device_counts device_search(device_cells<T, Dim>&, count_pairs const&,                  \
                                        device_filter<T> const*);                                   \

@@ -255,37 +255,22 @@ namespace nearfield::detail
     index_type* const i = into.i ? into.i : targets.data();
     pair_columns to{i, into.j, {}};
     to.images.shift = shifts.data();
-    if (from.masks)
-    {
-      auto const* const target_order = cells_.targets().order.data();
-      auto const* const source_order = cells_.sources().order.data();
-      auto const* const heads = from.masks->heads.data();
-      auto const* const masks = from.masks->masks.data();
-      expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order, source_order,
-                   to, stream);
-      end_stage("expand", stream);
-      expand_rows({heads, masks, from.many.data(), found.items_of_many_batches, nullptr,
-                   from.item_offsets.data(), rows, nullptr},
-                  target_order, source_order, to, stream);
-      end_stage("expand rows", stream);
-    }
-    if (!from.masks || found.items_without_masks > 0)
-    {
-      auto run = search();
-      narrow(from, run);
-      search_output& out = run.out();
-      out.row_of_position = rows;
-      if (from.masks)
-      {
-        out.only_items = from.masks->unmasked.data();
-        out.n_only_items = found.items_without_masks;
-      }
-      out.item_offsets = from.item_offsets.data();
-      out.out_i = i;
-      out.out_j = into.j;
-      out.images = to.images;
-      run.template launch<search_stage::fill>();
-    }
+    counted_items const items{.n = from.n_items,
+                              .masks = from.masks ? &*from.masks : nullptr,
+                              .many = from.many.data(),
+                              .found = &found,
+                              .on_device = nullptr,
+                              .item_offsets = from.item_offsets.data(),
+                              .row_of_position = rows,
+                              .row_offsets = nullptr};
+    write_items(cells_, items, to,
+                [&](auto const& change)
+                {
+                  auto run = search();
+                  narrow(from, run);
+                  change(run.out());
+                  run.template launch<search_stage::fill>();
+                });
     kept.reset();
     if (has_geometry())
     {

@@ -99,13 +99,19 @@ namespace nearfield::detail
     uint64_t room = ~uint64_t(0); ///< places from there on are left out
   };
 
-  /// What a search knows of images: kernels of open boxes have nothing to do with them.
+  /// What a search knows of images and of items: kernels of open boxes have nothing to do with images, and where points are
+  /// dense items lie in at most 2 cells.
   enum class search_space
   {
     open,
+    sparse, ///< open, with items of any number of cells
     periodic,
     batch ///< several systems, each with images
   };
+  constexpr bool has_images(search_space space)
+  {
+    return space == search_space::periodic || space == search_space::batch;
+  }
 
   /// What a pair depends on besides its points. The shifts are what images add to sources, by number; null if there is only
   /// the box itself.

@@ -94,12 +94,11 @@ namespace nearfield::detail
     }
   }
 
-  template <class List, class T>
-  List device_pairs_within(cuda_stream stream, List const& list, T const*, double cutoff,
-                           bool closed)
+  template <class List>
+  List device_pairs_within(cuda_stream stream, List const& list, double cutoff, bool closed)
   {
     std::uint64_t const n = pairs_of(list);
-    T const square = square_within<T>(cutoff, closed, n, list.r2.size());
+    auto const square = square_within(list, cutoff, closed);
     std::size_t const n_rows = rows_of(list);
     List result;
     row_bounds rows{nullptr, n};
@@ -142,10 +141,10 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&,          \
-                                                  T const*, double, bool);                         \
-  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&,          \
-                                                  T const*, double, bool);
+  template device_csr<T, Dim> device_pairs_within(cuda_stream, device_csr<T, Dim> const&, double,  \
+                                                  bool);                                           \
+  template device_coo<T, Dim> device_pairs_within(cuda_stream, device_coo<T, Dim> const&, double,  \
+                                                  bool);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

@@ -134,7 +134,7 @@ namespace nearfield::detail
       for (int s = lane; s - lane < total; s += 32)
       {
         source_segment all;
-        if (s < total) all = segment_walk::segment<Images, Batch>(in, l, s, 1);
+        if (s < total) all = segment_walk::segment<Images, Batch, false>(in, l, s, 1);
         bool const holds_own = own.begin < own.end && all.begin <= own.begin && own.end <= all.end;
         source_segment image = all, before = all, after = all;
         before.end = min(all.end, own.begin);

@@ -284,7 +284,7 @@ namespace nearfield::detail
     std::array<points_in_box<T, Dim>, 2> in_box_; ///< of the two sets, if not as given
     /// with a skin: where they were when cells were made
     std::array<points_in_box<T, Dim>, 2> then_;
-    bool has_followed_ = false; ///< whether in_box_ has moved since then
+    bool has_followed_ = false; ///< whether points are now those of in_box_
     std::vector<cell<Dim>>
         cells_now_; ///< if others were given than those of the options or the systems
     device_array<found_moves> found_moves_;

@@ -96,6 +96,9 @@ namespace nearfield::detail
     char const* const what = "cuda_cell_list: fix_capacity";
     std::uint32_t const n = systems_.n();
     made.mail = device_array<system_mail>(1, stream_, what);
+    system_mail of_no_systems{};
+    of_no_systems.found.fits = 1;
+    device_copy(made.mail.data(), &of_no_systems, sizeof of_no_systems, stream_);
     made.found = {device_array<system_bounds<Dim>>(n, stream_, what),
                   device_array<system_verdict>(n, stream_, what)};
     made.counts = device_array<std::uint32_t>(room.cells, stream_, what);
@@ -122,8 +125,7 @@ namespace nearfield::detail
       to.items_found = device_array<std::uint32_t>(1, stream_, what);
       if (any_box) built_points()[set].fit(points, stream_);
       if (has_skin()) in_box_[set].fit(points, stream_);
-      in_box_[set].are_near = false; // nobody waits to hear that they are
-      built_points()[set].are_near = room.most_of_images >= 0;
+      then_[set].are_near = in_box_[set].are_near = room.most_of_images >= 0;
     }
     fixed_.emplace(std::move(made));
     // what searches and needs_rebuild() need
@@ -155,7 +157,7 @@ namespace nearfield::detail
   {
     check_columns<T, Dim>("points", sources);
     check_columns<T, Dim>("queries", targets);
-    has_followed_ = false;
+    has_followed_ = has_skin(); // graphs of builds and of updates write where searches read
     grids_.clear();
     two_sets<T, Dim> const sets = sets_of(targets, sources);
     if (systems_.n() > 0)
@@ -165,8 +167,9 @@ namespace nearfield::detail
       fill_tables<T, Dim>(systems_, systems_.frames->view(), images_, found(), stream_);
     }
     for (int set = 0; set < 2; ++set)
-      if (auto& points = built_points()[set]; points.images.size() > 0)
-        bring_into_boxes<T, Dim>(systems_, set, sets[set], points, stream_);
+      for (auto* const points : {&then_[set], &in_box_[set]})
+        if (points->images.size() > 0)
+          bring_into_boxes<T, Dim>(systems_, set, sets[set], *points, stream_);
     end_stage("systems", stream_);
     bind(targets, sources);
     sort_fixed(targets_, target_x_);
@@ -192,7 +195,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   void cells_on_gpu<T, Dim>::check_capacity()
   {
-    if (!is_fixed() || systems_.n() == 0) return;
+    if (!is_fixed()) return;
     system_mail mail;
     device_copy(&mail, fixed_->mail.data(), sizeof mail, stream_);
     if (mail.found.fits != 0) return;

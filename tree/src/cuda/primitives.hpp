@@ -16,7 +16,7 @@ namespace nearfield::detail
   {
     /// the number of points before cell c, for c = 0 ... cells
     std::uint32_t* starts;
-    /// the first position of each item, then the end of the last one; and the first cell of the item's group
+    /// the first position of each item, then the end of the last one; and the cell of that point, then ~0
     std::uint32_t* item_begin;
     std::uint32_t* item_cell;
     /// in host or device memory: receives the number of items, plus 1

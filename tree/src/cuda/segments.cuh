@@ -110,7 +110,8 @@ namespace nearfield::detail
     __device__ explicit segment_walk(source_segment* shared) : segments_(shared) {}
 
     /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps; in a batch it may.
-    template <bool Images, bool Batch = false>
+    /// `Sparse`: whether groups may have more than 2 cells.
+    template <bool Images, bool Batch, bool Sparse>
     __device__ bool advance(device_cell_view const& in, uint32_t item, uint32_t item_begin,
                             int lane)
     {
@@ -118,7 +119,8 @@ namespace nearfield::detail
       int const total = segments<Images>(g);
       if (next_ >= total) return false;
       source_segment mine;
-      if (next_ + lane < total) mine = segment<Images, Batch>(in, item, next_ + lane, g.group);
+      if (next_ + lane < total)
+        mine = segment<Images, Batch, Sparse>(in, item, next_ + lane, g.group);
       next_ += 32;
       // items before this one have met it; an image of its first point is still to be met
       if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
@@ -147,7 +149,7 @@ namespace nearfield::detail
       return Images ? rows * static_cast<int>(g.parts) : rows;
     }
     /// Segment s of an item, which lies in a group of cells.
-    template <bool Images, bool Batch>
+    template <bool Images, bool Batch, bool Sparse>
     __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s,
                                              uint32_t group)
     {
@@ -156,11 +158,11 @@ namespace nearfield::detail
       uint64_t const first_of_system = Batch ? in.system_of(item).first_cell : 0;
       int x_of_item, y_of_item, z_of_item, beyond;
       if (in.item_cell)
-        place(g, in.item_cell + item, static_cast<uint32_t>(first_of_system), group, x_of_item,
-              y_of_item, z_of_item, beyond);
+        place<Sparse>(g, in.item_cell + item, static_cast<uint32_t>(first_of_system), group,
+                      x_of_item, y_of_item, z_of_item, beyond);
       else
-        place(g, in.item_wide_cell + item, first_of_system, group, x_of_item, y_of_item, z_of_item,
-              beyond);
+        place<Sparse>(g, in.item_wide_cell + item, first_of_system, group, x_of_item, y_of_item,
+                      z_of_item, beyond);
       int const row = Images ? static_cast<int>(divided(s, g.parts, g.parts_reciprocal)) : s;
       int const part = Images ? s - row * static_cast<int>(g.parts) : 0;
       int const across_y = 2 * g.reach[1] + 1;
@@ -184,18 +186,20 @@ namespace nearfield::detail
     }
 
   private:
-    /// The first cell of an item, and how many cells of the row beyond it the item may lie in: up to that where the next
-    /// item of the group begins.
-    template <class Key>
+    /// The first cell of an item, and how many cells of the row beyond it the item may lie in: up to the end of a group of
+    /// at most 2, or of larger ones up to that where the next item begins, which costs another load and a modulus.
+    template <bool Sparse, class Key>
     __device__ static void place(cell_geometry const& g, Key const* at, Key first_of_system,
                                  uint32_t group, int& x, int& y, int& z, int& beyond)
     {
       Key const key = at[0] - first_of_system;
       cell_of(g, key, x, y, z);
-      beyond = 0;
-      if (group == 1) return;
-      uint32_t const left = group - 1 - static_cast<uint32_t>(z) % group;
-      beyond = static_cast<int>(min(at[1] - at[0], Key(left)));
+      auto const z_cell = static_cast<uint32_t>(z);
+      if constexpr (Sparse)
+        beyond =
+            group == 1 ? 0 : static_cast<int>(min(at[1] - at[0], Key(group - 1 - z_cell % group)));
+      else
+        beyond = static_cast<int>((group - 1) & ~z_cell);
     }
     __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
     {

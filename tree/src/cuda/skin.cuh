@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -62,12 +63,13 @@ namespace nearfield::detail
   };
 
   /// A point x was at u = x - w vectors when cells were made. Now it is at x - (w + k) vectors, where k is 0 or, if that is
-  /// too far from u, turns_of() its move.
+  /// too far from u, turns_of() its move; w + k may be at most most_image.
   template <class T, int Dim, class Moves>
   __global__ void
   follow_points(device_points<T, Dim> const points, device_points<T, Dim> const where_then,
                 counters_of_points<Dim> const images, __grid_constant__ Moves const moves,
-                __grid_constant__ followed_points<T, Dim> const to, found_moves* found)
+                double most_image, __grid_constant__ followed_points<T, Dim> const to,
+                found_moves* found)
   {
     using row = std::array<double, Dim>;
     std::uint32_t const i = thread_index();
@@ -111,7 +113,7 @@ namespace nearfield::detail
       }
       bool fits = square <= most2;
 #pragma unroll
-      for (int a = 0; a < Dim; ++a) fits &= fabs(image[a]) <= now.max_image;
+      for (int a = 0; a < Dim; ++a) fits &= fabs(image[a]) <= fmin(now.max_image, most_image);
       if (!fits) found->has_left = 1;
     }
     if (!to.images) return;
@@ -198,9 +200,13 @@ namespace nearfield::detail
       to.images = found->images.data();
       to.packed = found->packed.data();
     }
+    // searches of graphs count on it
+    double const most_image = is_fixed() && then_[set].are_near
+                                  ? counters_of_points<Dim>::near
+                                  : std::numeric_limits<double>::infinity();
     follow_points<T, Dim><<<blocks_for(x.size(), block_threads), block_threads, 0, stream_>>>(
         device_points<T, Dim>(x), device_points<T, Dim>(then_[set].or_else(x)),
-        then_[set].counters(), moves, to, found_moves_.data());
+        then_[set].counters(), moves, most_image, to, found_moves_.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: follow_points");
   }
 

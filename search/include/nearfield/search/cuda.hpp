@@ -257,9 +257,9 @@ namespace nearfield
 
   namespace detail
   {
-    template <class List, class T>
-    NEARFIELD_API List device_pairs_within(cuda_stream stream, List const& list, T const* type,
-                                           double cutoff, bool closed);
+    template <class List>
+    NEARFIELD_API List device_pairs_within(cuda_stream stream, List const& list, double cutoff,
+                                           bool closed);
     /// A column without values has no stream.
     template <class V>
     void check_stream_of(device_array<V> const& column, cuda_stream where)
@@ -275,7 +275,7 @@ namespace nearfield
                                           double cutoff, bool closed = false)
   {
     detail::check_stream_of(list.offsets, where.stream);
-    return detail::device_pairs_within(where.stream, list, list.r2.data(), cutoff, closed);
+    return detail::device_pairs_within(where.stream, list, cutoff, closed);
   }
   /// The same of pairs in two columns.
   template <class T, int Dim>
@@ -283,6 +283,6 @@ namespace nearfield
                                           double cutoff, bool closed = false)
   {
     detail::check_stream_of(list.i, where.stream);
-    return detail::device_pairs_within(where.stream, list, list.r2.data(), cutoff, closed);
+    return detail::device_pairs_within(where.stream, list, cutoff, closed);
   }
 }

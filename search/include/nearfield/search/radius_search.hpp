@@ -166,10 +166,9 @@ namespace nearfield
 
   namespace detail
   {
-    /// `T const*` is the type of r2.
-    template <class List, class T>
-    NEARFIELD_API List pairs_within(executor* threads, List const& list, T const* type,
-                                    double cutoff, bool closed);
+    template <class List>
+    NEARFIELD_API List pairs_within(executor* threads, List const& list, double cutoff,
+                                    bool closed);
   }
 
   /// The pairs of a list, made with .distances, that are closer than a smaller cutoff (length^1), in the same order and with
@@ -183,14 +182,14 @@ namespace nearfield
   [[nodiscard]] csr<T, Dim> within(On const& where, csr<T, Dim> const& list, double cutoff,
                                    bool closed = false)
   {
-    return detail::pairs_within(detail::threads_of(where), list, list.r2.data(), cutoff, closed);
+    return detail::pairs_within(detail::threads_of(where), list, cutoff, closed);
   }
   /// The same of pairs in two columns.
   template <detail::cpu_place On, class T, int Dim>
   [[nodiscard]] coo<T, Dim> within(On const& where, coo<T, Dim> const& list, double cutoff,
                                    bool closed = false)
   {
-    return detail::pairs_within(detail::threads_of(where), list, list.r2.data(), cutoff, closed);
+    return detail::pairs_within(detail::threads_of(where), list, cutoff, closed);
   }
 
   /// One value computed from all pairs, without a list: f(sum, i, j, r2) adds a pair to a sum, or

@@ -146,7 +146,7 @@ namespace nearfield
     struct cell_grid
     {
       T cutoff = 0; ///< R, length^1
-      /// R^2, rounded once, or the number after it where R itself counts: a pair is listed if r2 is below it
+      /// limit_of_squares()
       T cutoff_squared = 0;
       std::array<double, Dim> lower{}; ///< the lower end of cell 0 along each axis, length^1
       std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell along each axis, length^-1
@@ -377,6 +377,14 @@ namespace nearfield
       int axis = 0;
     };
 
+    /// What r2 of pairs within R is below: R^2, rounded once, or the number after it where R itself counts.
+    template <class T>
+    NEARFIELD_FN T limit_of_squares(T cutoff, bool closed)
+    {
+      T const square = cutoff * cutoff;
+      return closed ? std::nextafter(square, std::numeric_limits<T>::infinity()) : square;
+    }
+
     /// make_cell_grid() of valid options, without a throw. The device, in files compiled without contraction, makes the
     /// same bits.
     template <class T, int Dim>
@@ -388,10 +396,7 @@ namespace nearfield
       tried_grid<T, Dim> made;
       cell_grid<T, Dim>& grid = made.grid;
       grid.cutoff = cutoff;
-      grid.cutoff_squared = cutoff * cutoff;
-      if (options.closed)
-        grid.cutoff_squared =
-            std::nextafter(grid.cutoff_squared, std::numeric_limits<T>::infinity());
+      grid.cutoff_squared = limit_of_squares(cutoff, options.closed);
       grid.frame = frame;
       double images = 1;
       for (int a = 0; a < Dim; ++a)

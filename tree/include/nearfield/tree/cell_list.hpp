@@ -351,7 +351,7 @@ namespace nearfield
     void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
                systems<Dim> const& batch);
     void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
-               detail::kept_systems<Dim>&& given);
+               detail::kept_systems<Dim>& given);
     void check_shifts() const;
     bool moves_too_far(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
                        std::span<cell<Dim> const> cells) const;

@@ -131,8 +131,8 @@ namespace nearfield
     /// take other columns; a graph reads those that it was captured with. Capture what has run once without: that loads the
     /// kernels. Searches for `to_arrays` with a number in device memory can be captured too, if memory comes from nearfield's
     /// pools or a cudaMemPool_t. A build that does not fit leaves the list without pairs, and found() says what it needs.
-    /// Pairs, order and bits are those of other lists. With a skin, a search takes the points of the rebuild() or
-    /// update_unchecked() that was last called or captured, whichever graph ran last: capture it with the one that it follows.
+    /// Pairs, order and bits are those of other lists. With a skin, needs_rebuild() also says so of a point that is more than
+    /// 127 boxes away, if none was before.
     ///
     ///     cells.fix_capacity(1.5);
     ///     nearfield::check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
