@@ -98,7 +98,13 @@ namespace nearfield::detail
   template <class T>
   p2p_kernels<T> builtin_kernels(int interaction, isa where)
   {
-    auto const kernels = table_of<T>(where).of[interaction];
+    auto const widest = []() -> kernel_table<T> const&
+    {
+      // found once: every call of any_interaction asks, and for a small box the search would cost noticeable time
+      static kernel_table<T> const& found = table_of<T>(isa::best);
+      return found;
+    };
+    auto const& kernels = (where == isa::best ? widest() : table_of<T>(where)).of[interaction];
     if (kernels.one_sided == nullptr) refuse_left_out(interaction);
     return kernels;
   }

@@ -351,15 +351,17 @@ namespace nearfield
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     /// The shape of an interaction: constants of a type, and what any_interaction found.
-    template <called_interaction K>
-    constexpr interaction_shape shape_of(K const& k)
+    template <interaction K>
+    constexpr interaction_shape shape_of(K const&)
     {
-      if constexpr (run_time_interaction<K>)
-        return k.erased().type->shape;
-      else
-        return {K::name,         K::dim,       point_columns<K>,
-                K::n_in,         K::n_out,     static_cast<double>(K::flops),
-                has_way_back<K>, has_cutoff<K>};
+      return {K::name,         K::dim,       point_columns<K>,
+              K::n_in,         K::n_out,     static_cast<double>(K::flops),
+              has_way_back<K>, has_cutoff<K>};
+    }
+    template <run_time_interaction K>
+    interaction_shape const& shape_of(K const& k)
+    {
+      return k.erased().type->shape;
     }
 
     /// What compiled kernels take.

@@ -371,7 +371,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
     else
     {
-      interaction_shape const of = shape_of(k);
+      interaction_shape const& of = shape_of(k);
       int const n_rhs = width_of(q) / of.n_in;
       if (n_rhs == 0 || width_of(q) != n_rhs * of.n_in || width_of(out) != n_rhs * of.n_out)
         refuse_sides(of, width_of(q), width_of(out));
@@ -386,7 +386,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <called_interaction K>
   void check_way_back(char const* function, K const& k)
   {
-    interaction_shape const of = shape_of(k);
+    interaction_shape const& of = shape_of(k);
     if (!of.has_way_back)
       throw error(std::string(function) + ": " + std::string(of.name) +
                   " has no mutual form; give one that is one-sided");

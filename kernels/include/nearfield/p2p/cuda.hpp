@@ -337,7 +337,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                                     detail::cost_subject_of<T>(k, mutual, "cuda"),
                                     is_singular<T>(k));
     };
-    auto const of = detail::shape_of(k);
+    auto const& of = detail::shape_of(k);
     if (form == pair_form::automatic && of.has_way_back)
       return detail::cost_of_faster_form(cost(false), cost(true), of.n_out);
     return cost(is_mutual);

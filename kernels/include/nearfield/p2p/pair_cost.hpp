@@ -83,7 +83,7 @@ namespace nearfield
     template <class T, class K>
     cost_subject cost_subject_of(K const& k, bool is_mutual, std::string_view worker)
     {
-      interaction_shape const of = shape_of(k);
+      interaction_shape const& of = shape_of(k);
       std::string name(of.name);
       if constexpr (!library_interaction<K>) name += std::string(".") + typeid(K).name();
       return {name,     of.dim,    of.n_x - of.dim,      of.n_in,     of.n_out,

@@ -246,7 +246,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <called_interaction K>
   form_case form_case_of(K const& k, bool has_one_set)
   {
-    interaction_shape const shape = shape_of(k);
+    interaction_shape const& shape = shape_of(k);
     form_case of{shape.name, shape.has_way_back, shape.n_out, has_one_set};
     of.has_cutoff = shape.has_cutoff;
     return of;
