@@ -118,11 +118,10 @@ namespace nearfield::c
     stream = static_cast<cuda_stream>(of.stream);
   }
 
-  void place::check_handle(char const* name, bool handle_is_on_gpu) const
+  void refuse_place(char const* name, bool handle_is_on_gpu)
   {
-    if (handle_is_on_gpu != is_gpu())
-      throw error(std::string(name) + (handle_is_on_gpu ? " is on a GPU" : " is in host memory") +
-                  "; give the same place that it was made with");
+    throw error(std::string(name) + (handle_is_on_gpu ? " is on a GPU" : " is in host memory") +
+                "; give the same place that it was made with");
   }
 
   std::vector<index_type> indices_of(char const* name, std::int64_t const* numbers, std::size_t n)
@@ -155,6 +154,11 @@ char const* nf_version(void)
 char const* nf_last_error(void)
 {
   return c::last_error;
+}
+
+nf_status nf_fail(nf_status status, char const* message)
+{
+  return c::failed(status, message == nullptr ? "" : message);
 }
 
 nf_status nf_threads_create(int32_t most, nf_threads** threads)

@@ -50,6 +50,8 @@ namespace nearfield::c
   }
 
   [[noreturn]] void refuse_null(char const* name);
+  /// Of a handle that is elsewhere.
+  [[noreturn]] void refuse_place(char const* name, bool handle_is_on_gpu);
   [[noreturn]] void refuse_size(char const* name, std::size_t found, std::size_t expected);
 
   /// What an argument points to. Throws nearfield::error for null.
@@ -146,7 +148,10 @@ namespace nearfield::c
       return {{backend == nf_scalar ? isa::scalar : isa::best}, threads};
     }
     /// Throws nearfield::error unless it is where the handle is.
-    void check_handle(char const* name, bool handle_is_on_gpu) const;
+    void check_handle(char const* name, bool handle_is_on_gpu) const
+    {
+      if (handle_is_on_gpu != is_gpu()) refuse_place(name, handle_is_on_gpu);
+    }
   };
 
   /// A box of the caller's.

@@ -3,6 +3,7 @@
 #include <nearfield/nearfield.h>
 
 #include <nearfield/core/where.hpp>
+#include <nearfield/kernels/any_interaction.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/pairs.hpp>
@@ -20,6 +21,11 @@
 struct nf_threads
 {
   nearfield::threads threads;
+};
+
+struct nf_interaction
+{
+  nearfield::any_interaction k;
 };
 
 struct nf_leaf_list

@@ -52,6 +52,9 @@ enum
       the next call that fails in this thread; "" if none has. */
 NF_API char const* nf_last_error(void);
 
+/** For wrappers in other languages: makes this the message of nf_last_error(), and returns the status. */
+NF_API nf_status nf_fail(nf_status status, char const* message);
+
 /** The type of the values of columns. 0 is none. */
 typedef int32_t nf_real;
 enum
