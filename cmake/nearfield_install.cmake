@@ -10,7 +10,7 @@ foreach(name IN LISTS components)
   install(TARGETS nearfield_${name} EXPORT nearfield-${name}-targets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev
     ARCHIVE COMPONENT dev
-    FILE_SET HEADERS COMPONENT dev FILE_SET cuh COMPONENT dev)
+    FILE_SET HEADERS COMPONENT dev FILE_SET cuh COMPONENT dev FILE_SET fortran COMPONENT dev)
   install(EXPORT nearfield-${name}-targets NAMESPACE nearfield::
     DESTINATION "${package_dir}" COMPONENT dev)
 

@@ -18,6 +18,7 @@ namespace nearfield::test
   struct destroy
   {
     void operator()(nf_threads* handle) const { nf_threads_destroy(handle); }
+    void operator()(nf_interaction* handle) const { nf_interaction_destroy(handle); }
     void operator()(nf_leaf_list* handle) const { nf_leaf_list_destroy(handle); }
     void operator()(nf_tree* handle) const { nf_tree_destroy(handle); }
     void operator()(nf_cells* handle) const { nf_cells_destroy(handle); }
