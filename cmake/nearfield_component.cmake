@@ -79,11 +79,20 @@ function(nearfield_add_component name)
 
   # What the package config and the .pc file of this component have to bring along.
   set(needs ${arg_PUBLIC} ${arg_PRIVATE})
-  if(arg_SHARED AND NOT BUILD_SHARED_LIBS) # it holds them
-    set(needs "")
+  if(arg_SHARED AND NOT BUILD_SHARED_LIBS) # it holds all others
+    list(FILTER needs INCLUDE REGEX "^nearfield::c$")
   endif()
   set_property(GLOBAL APPEND PROPERTY nearfield_components ${name})
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
+endfunction()
+
+# nearfield_show_symbols(<name> <file>)
+#
+# A shared component shows the symbols that the file, a version script, lists.
+function(nearfield_show_symbols name file)
+  cmake_path(ABSOLUTE_PATH file)
+  target_link_options(nearfield_${name} PRIVATE "LINKER:--version-script=${file}")
+  set_target_properties(nearfield_${name} PROPERTIES LINK_DEPENDS "${file}")
 endfunction()
 
 # nearfield_generate(<variable> <template> <file> [<compile option>...])
