@@ -226,16 +226,16 @@ namespace
 
   TEST_F(c_errors, belong_to_their_thread)
   {
-    expect_failure(create("here", 3), nf_invalid_argument, "here");
+    expect_failure(create("mine", 3), nf_invalid_argument, "mine");
     std::thread(
         [&]
         {
           EXPECT_STREQ(nf_last_error(), "");
-          expect_failure(create("there", 3), nf_invalid_argument, "there");
+          expect_failure(create("other", 3), nf_invalid_argument, "other");
         })
         .join();
-    EXPECT_THAT(nf_last_error(), testing::HasSubstr("here"));
-    EXPECT_THAT(nf_last_error(), testing::Not(testing::HasSubstr("there")));
+    EXPECT_THAT(nf_last_error(), testing::HasSubstr("mine"));
+    EXPECT_THAT(nf_last_error(), testing::Not(testing::HasSubstr("other")));
   }
 
   TEST_F(c_errors, of_wrappers_are_kept)

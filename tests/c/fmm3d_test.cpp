@@ -281,7 +281,7 @@ namespace
     std::vector<double> const inputs(of.inputs.begin(), of.inputs.begin() + 8 * many::n_sources);
     auto const some = sums(of, 1, of.y, inputs, 0.5, 2);
     expect_equal_sums(some, one_by_one(of, 1, 0.5, 2));
-    EXPECT_LT(some[0], sums(of, 1, of.y, inputs, 1e-14, 2)[0]);
+    EXPECT_NE(some[0], sums(of, 1, of.y, inputs, 1e-14, 2)[0]);
     // |r| = thresh counts
     std::array<double, 3> const x{1, 0, 0}, y{};
     double pot = 0, const_q = 1;
