@@ -80,20 +80,16 @@ namespace nearfield::c
                 "; set size = sizeof, and compile with the header of the library");
   }
 
-  std::size_t count_of(std::int64_t n, char const* name)
+  void refuse_count(std::int64_t n, char const* name)
   {
-    if (n < 0) throw error(std::string(name) + " is " + std::to_string(n) + "; give 0 or more");
-    return static_cast<std::size_t>(n);
+    throw error(std::string(name) + " is " + std::to_string(n) + "; give 0 or more");
   }
 
-  void check_columns(char const* name, nf_columns const& columns, nf_real real)
+  void refuse_real(char const* name, nf_real found)
   {
-    if (columns.real != real)
-      throw error(std::string(name) + ": real is " + std::to_string(columns.real) +
-                  (columns.real == nf_float32 || columns.real == nf_float64
-                       ? "; give all columns one type"
-                       : "; give nf_float32 or nf_float64"));
-    count_of(columns.n_points, "n_points");
+    throw error(std::string(name) + ": real is " + std::to_string(found) +
+                (found == nf_float32 || found == nf_float64 ? "; give all columns one type"
+                                                            : "; give nf_float32 or nf_float64"));
   }
 
   void refuse_width(char const* name, int found, int expected)

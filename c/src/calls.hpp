@@ -52,6 +52,8 @@ namespace nearfield::c
   [[noreturn]] void refuse_null(char const* name);
   /// Of a handle that is elsewhere.
   [[noreturn]] void refuse_place(char const* name, bool handle_is_on_gpu);
+  [[noreturn]] void refuse_count(std::int64_t n, char const* name);
+  [[noreturn]] void refuse_real(char const* name, nf_real found);
   [[noreturn]] void refuse_size(char const* name, std::size_t found, std::size_t expected);
 
   /// What an argument points to. Throws nearfield::error for null.
@@ -80,13 +82,21 @@ namespace nearfield::c
   }
 
   /// A number of things. Throws nearfield::error if it is negative.
-  std::size_t count_of(std::int64_t n, char const* name);
+  inline std::size_t count_of(std::int64_t n, char const* name)
+  {
+    if (n < 0) refuse_count(n, name);
+    return static_cast<std::size_t>(n);
+  }
 
   template <class T>
   constexpr nf_real real_of = std::same_as<T, float> ? nf_float32 : nf_float64;
 
   /// Throws nearfield::error unless the columns are of this type, and their number of points is none below zero.
-  void check_columns(char const* name, nf_columns const& columns, nf_real real);
+  inline void check_columns(char const* name, nf_columns const& columns, nf_real real)
+  {
+    if (columns.real != real) refuse_real(name, columns.real);
+    count_of(columns.n_points, "n_points");
+  }
   [[noreturn]] void refuse_width(char const* name, int found, int expected);
 
   /// The pointer to the first value of a column.
