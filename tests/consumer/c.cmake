@@ -24,11 +24,11 @@ function(build_and_run program)
   execute_process(COMMAND ${ARGN} -o "${folder}/${program}" WORKING_DIRECTORY "${folder}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${folder}/${program}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
-foreach(part IN ITEMS --cflags --libs --variable=fortran)
-  execute_process(COMMAND pkg-config ${part} nearfield-c
+foreach(part IN ITEMS cflags libs variable=fortran)
+  execute_process(COMMAND pkg-config --${part} nearfield-c
     OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  set(pkg_config${part} ${flags})
+  string(REGEX REPLACE ".*=" "" part "${part}")
+  separate_arguments(${part} UNIX_COMMAND "${flags}")
 endforeach()
 
 if(CXXFLAGS MATCHES "-fsanitize") # its programs are linked as C++ in the examples
@@ -42,11 +42,11 @@ if(CC)
     COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}/by_cmake" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${folder}/by_cmake/from_c" COMMAND_ERROR_IS_FATAL ANY)
-  build_and_run(by_pkg_config "${CC}" -std=c99 -Wall -Wextra -pedantic -Werror "${example}" ${pkg_config--cflags}
-    ${pkg_config--libs} -lm)
+  build_and_run(by_pkg_config "${CC}" -std=c99 -Wall -Wextra -pedantic -Werror "${example}" ${cflags}
+    ${libs} -lm)
 endif()
 find_program(FC NAMES gfortran)
 if(FC)
-  build_and_run(from_fortran "${FC}" ${pkg_config--variable=fortran} "${NEARFIELD}/examples/11_from_fortran/main.f90"
-    ${pkg_config--libs})
+  build_and_run(from_fortran "${FC}" ${fortran} "${NEARFIELD}/examples/11_from_fortran/main.f90"
+    ${libs})
 endif()
