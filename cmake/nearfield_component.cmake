@@ -4,11 +4,11 @@ if(nearfield_soversion EQUAL 0)
   set(nearfield_soversion 0.${PROJECT_VERSION_MINOR})
 endif()
 
-# What all that is compiled into a library has in common.
+# What all that is compiled into a library has in common. PUBLIC or PRIVATE: whose code is C++20 too.
 function(nearfield_set_library_flags target)
   # an including project may have no build type, which is CMake's default and optimises nothing
   target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O3>")
-  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_features(${target} ${ARGN} cxx_std_20)
   # A shared library shows what NEARFIELD_API says (core/config.hpp), and weak copies of the standard
   # library's templates over its own types, as every C++ library does.
   set_target_properties(${target} PROPERTIES
@@ -18,20 +18,26 @@ function(nearfield_set_library_flags target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# nearfield_add_component(<name> [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
+# nearfield_add_component(<name> [SHARED] [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Makes the library target nearfield_<name>, alias nearfield::<name>, from the public headers below
-# include/ (*.hpp; *.cuh as a set of their own) and the given sources (none: a header-only target), and
+# include/ (*.hpp, *.h; *.cuh as a set of their own) and the given sources (none: a header-only target), and
 # registers it for install, export and pkg-config. PUBLIC and PRIVATE name what it links. A room sees the headers of
-# what it links, and no others.
+# what it links, and no others. SHARED: a shared library in every build, for users in other languages than C++20.
 function(nearfield_add_component name)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "SHARED" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target nearfield_${name})
   set(scope PUBLIC)
   if(arg_SOURCES)
-    add_library(${target} ${arg_SOURCES})
+    set(type "")
+    set(users PUBLIC)
+    if(arg_SHARED)
+      set(type SHARED)
+      set(users PRIVATE)
+    endif()
+    add_library(${target} ${type} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
-    nearfield_set_library_flags(${target})
+    nearfield_set_library_flags(${target} ${users})
     set_target_properties(${target} PROPERTIES
       INSTALL_RPATH "$ORIGIN" # they find each other
       VERSION ${PROJECT_VERSION}
@@ -47,7 +53,7 @@ function(nearfield_add_component name)
 
   # CMake makes C++ translation units of header sets, not CUDA ones: those of *.cuh are made here.
   set(include "${CMAKE_CURRENT_SOURCE_DIR}/include")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include}/*.hpp")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include}/*.hpp" "${include}/*.h")
   if(headers)
     target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
     set_target_properties(${target} PROPERTIES
@@ -73,8 +79,20 @@ function(nearfield_add_component name)
 
   # What the package config and the .pc file of this component have to bring along.
   set(needs ${arg_PUBLIC} ${arg_PRIVATE})
+  if(arg_SHARED AND NOT BUILD_SHARED_LIBS) # it holds all others
+    list(FILTER needs INCLUDE REGEX "^nearfield::c$")
+  endif()
   set_property(GLOBAL APPEND PROPERTY nearfield_components ${name})
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
+endfunction()
+
+# nearfield_show_symbols(<name> <file>)
+#
+# A shared component shows the symbols that the file, a version script, lists.
+function(nearfield_show_symbols name file)
+  cmake_path(ABSOLUTE_PATH file)
+  target_link_options(nearfield_${name} PRIVATE "LINKER:--version-script=${file}")
+  set_target_properties(nearfield_${name} PROPERTIES LINK_DEPENDS "${file}")
 endfunction()
 
 # nearfield_generate(<variable> <template> <file> [<compile option>...])
@@ -104,7 +122,7 @@ function(nearfield_add_cuda_sources room)
   target_include_directories(${target} INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src/cuda")
   list(TRANSFORM arg_LINK REPLACE "(.+)" "nearfield_\\1_cuda")
   target_link_libraries(${target} PUBLIC ${arg_LINK})
-  nearfield_set_library_flags(${target})
+  nearfield_set_library_flags(${target} PUBLIC)
   if(NEARFIELD_HAVE_CUDA)
     target_compile_definitions(${target} PRIVATE NEARFIELD_HAS_CUDA)
     # a conversion of soa<T> that soa<T const> has not, by its `requires`, which nvcc does not take for an answer

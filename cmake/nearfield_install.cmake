@@ -10,7 +10,7 @@ foreach(name IN LISTS components)
   install(TARGETS nearfield_${name} EXPORT nearfield-${name}-targets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev
     ARCHIVE COMPONENT dev
-    FILE_SET HEADERS COMPONENT dev FILE_SET cuh COMPONENT dev)
+    FILE_SET HEADERS COMPONENT dev FILE_SET cuh COMPONENT dev FILE_SET fortran COMPONENT dev)
   install(EXPORT nearfield-${name}-targets NAMESPACE nearfield::
     DESTINATION "${package_dir}" COMPONENT dev)
 
@@ -24,6 +24,8 @@ foreach(name IN LISTS components)
   set(pc_variables "")
   if(name STREQUAL "cuda")
     set(pc_variables "has_cuda=${NEARFIELD_HAVE_CUDA}\n")
+  elseif(name STREQUAL "c")
+    set(pc_variables "fortran=\${includedir}/nearfield/nearfield.f90\n")
   elseif(name STREQUAL "kernels")
     set(pc_variables "add_interaction=\${libdir}/cmake/nearfield/add_interaction.sh\n")
   endif()

@@ -3,9 +3,9 @@
 
     tools/check_snippets.py            exit status: 0 yes, 1 no, with a line for each block without region
 
-A region is what stands between two lines `// [name]` of an example or of a test below tests/docs, or between
+A region is what stands between two lines `// [name]` (Fortran: `! [name]`) of an example or of a test below tests/docs, or between
 two lines `# [name]` of a project that tests/consumer configures; several pieces of one name in a file are one
-region. A block (```cpp, ```c++, ```cuda, ```cmake) of README.md, CONTRIBUTING.md or docs/*.md is the text of a
+region. A block (```c, ```cpp, ```cuda, ```fortran, ```cmake ...) of README.md, CONTRIBUTING.md or docs/*.md is the text of a
 region, but for white space and comments. The blocks of docs/tutorial.md, one after the other, are the files of its
 example.
 """
@@ -19,8 +19,8 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 SOURCES = ("examples/*/*", "tests/docs/*", "tests/consumer/*/CMakeLists.txt")
 WHOLE = {"docs/tutorial.md": ("examples/06_in_your_starpu_program",
                               ("screened.hpp", "CMakeLists.txt", "Makefile", "main.cpp"))}
-LANGUAGES = ("cpp", "c++", "cc", "cxx", "cuda", "cu", "cmake")
-MARKER = re.compile(r"^\s*(?://|#) \[([\w/]+)\]$")
+LANGUAGES = ("c", "cpp", "c++", "cc", "cxx", "cuda", "cu", "cmake", "fortran")
+MARKER = re.compile(r"^\s*(?://|#|!) \[([\w/]+)\]$")
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+]*)")
 
 
@@ -84,7 +84,7 @@ def main():
     good, texts, used = True, {}, set()
     for pattern in SOURCES:
         for path in sorted(ROOT.glob(pattern)):
-            if path.suffix not in (".cpp", ".cu", ".hpp", ".cuh") and path.name != "CMakeLists.txt":
+            if path.suffix not in (".c", ".cpp", ".cu", ".f90", ".hpp", ".cuh") and path.name != "CMakeLists.txt":
                 continue
             for name, lines in regions(path).items():
                 where = f"{path.relative_to(ROOT)} [{name}]"

@@ -1,5 +1,6 @@
 # What the installed shared libraries are called, and what they show.
 string(REPLACE "," ";" components "${LIBRARIES}")
+list(REMOVE_ITEM components c fmm3d) # c.cmake
 foreach(component IN LISTS components)
   set(name "libnearfield_${component}.so")
   set(library "${WORK}/prefix/${LIBDIR}/${name}")

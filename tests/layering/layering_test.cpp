@@ -83,7 +83,7 @@ namespace
   {
     std::vector<source_file> files;
     fs::path const root = NEARFIELD_SOURCE_DIR;
-    for (auto const* room : {"core", "kernels", "tree", "search", "adapters", "io", "runtime",
+    for (auto const* room : {"core", "kernels", "tree", "search", "c", "adapters", "io", "runtime",
                              "app", "examples", "bench", "tests"})
     {
       if (!fs::exists(root / room)) continue;

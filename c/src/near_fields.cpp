@@ -1,0 +1,111 @@
+#include "wide_view.hpp"
+
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/p2p/near_field.hpp>
+
+namespace nearfield::c
+{
+  namespace
+  {
+    near_field_options options_of_near_field(nf_near_field_options const* given)
+    {
+      nf_near_field_options const of = options_of(given, "options");
+      if (of.form != nf_one_sided && of.form != nf_mutual && of.form != nf_automatic)
+        throw error("form is " + std::to_string(of.form) +
+                    "; give nf_one_sided, nf_mutual or nf_automatic");
+      pair_form const form = of.form == nf_mutual      ? pair_form::mutual
+                             : of.form == nf_automatic ? pair_form::automatic
+                                                       : pair_form::one_sided;
+      return {of.accumulate != 0, form, of.ranges_may_coincide != 0};
+    }
+
+    /// The arguments of a near field but its leaves.
+    struct near_field_call
+    {
+      place where;
+      any_interaction const& k;
+      nf_columns const &x, *y, &q, &out;
+      near_field_options options;
+
+      near_field_call(nf_place const* on, nf_interaction const* interaction,
+                      nf_columns const& targets, nf_columns const* sources,
+                      nf_columns const& charges, nf_columns const& sums,
+                      nf_near_field_options const* given_options)
+          : where(on), k(given(interaction, "k").k), x(targets), y(sources), q(charges), out(sums),
+            options(options_of_near_field(given_options))
+      {}
+
+      /// Over leaves that must be where it runs.
+      template <class Leaves>
+      void over(char const* name, Leaves const& leaves) const
+      {
+        constexpr bool is_of_gpu = detail::has_device_leaves<Leaves>;
+        where.check_handle(name, is_of_gpu);
+        with_real(x,
+                  [&]<class T>()
+                  {
+                    if constexpr (is_of_gpu)
+                      run<T>(where.gpu(), leaves);
+                    else if (where.backend == nf_scalar)
+                      run<T>(detail::on_threads<scalar_backend>{scalar, where.threads}, leaves);
+                    else
+                      run<T>(where.cpu(), leaves);
+                  });
+      }
+
+    private:
+      template <class T, class Where, class Leaves>
+      void run(Where const& on, Leaves const& leaves) const
+      {
+        inputs<T> const targets("x", x), charges("q", q);
+        outputs<T> const sums("out", out);
+        if (y == nullptr)
+          near_field(on, k, leaves, targets.view(), charges.view(), sums.view(), options);
+        else
+          near_field(on, k, leaves, targets.view(), inputs<T>("y", *y).view(), charges.view(),
+                     sums.view(), options);
+      }
+    };
+  }
+}
+
+using namespace nearfield;
+
+nf_status nf_near_field_of_leaves(nf_place const* where, nf_interaction const* k,
+                                  nf_leaf_list const* leaves, nf_columns x, nf_columns const* y,
+                                  nf_columns q, nf_columns out,
+                                  nf_near_field_options const* options)
+{
+  return c::guarded(
+      [&]
+      {
+        c::near_field_call const call(where, k, x, y, q, out, options);
+        call.over("leaves", leaf_list::part(c::given(leaves, "leaves").leaves));
+      });
+}
+
+nf_status nf_near_field_of_tree(nf_place const* where, nf_interaction const* k, nf_tree const* tree,
+                                nf_columns x, nf_columns const* y, nf_columns q, nf_columns out,
+                                nf_near_field_options const* options)
+{
+  return c::guarded(
+      [&]
+      {
+        c::near_field_call const call(where, k, x, y, q, out, options);
+        std::visit([&](auto const& leaves) { call.over("tree", leaves); },
+                   c::given(tree, "tree").of);
+      });
+}
+
+nf_status nf_near_field_of_cells(nf_place const* where, nf_interaction const* k,
+                                 nf_cells const* cells, nf_columns x, nf_columns const* y,
+                                 nf_columns q, nf_columns out, nf_near_field_options const* options)
+{
+  return c::guarded(
+      [&]
+      {
+        c::near_field_call const call(where, k, x, y, q, out, options);
+        c::visit_list(c::given(cells, "cells"),
+                      [&]<class, int>(auto const& leaves) { call.over("cells", leaves); });
+      });
+}
