@@ -217,7 +217,7 @@ namespace nearfield::starpu_mpi
           check_no_box(name, options.of_lists());
           check_systems(name, batch, true);
           check_last(name, "points", batch.offsets, total);
-          check_order(name, "order", batch.order, total);
+          check_order(threads_or_here(nullptr), name, "order", batch.order, total);
           check_numbers(first, total);
           // with about equal numbers of points
           for (std::size_t r = 0; r <= n_ranks; ++r)
