@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cuda/batches.hpp"
+#include "batches.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cuda.hpp>

@@ -1,7 +1,7 @@
 // Builds and searches that a CUDA graph has captured: to the bit those of the CPU, each time that it runs.
 #include "batch_lists.hpp"
 #include "complains_of.hpp"
-#include "graphs.hpp"
+#include "graphs.cuh"
 #include "points.hpp"
 #include "same_lists.hpp"
 

@@ -365,6 +365,7 @@ namespace nearfield::detail
       index_type const n = last - first;
       leaves.targets.offsets = leaves.targets.offsets.subspan(first, std::size_t(n) + 1);
       if (leaves.has_one_set) leaves.sources = leaves.targets;
+      leaves.systems = {};
       for (interaction_list* list : {&leaves.full, &leaves.half})
       {
         if (list->own.empty()) continue;
