@@ -75,6 +75,9 @@ namespace nearfield
                      long double const* source, long double* entries);
     };
 
+    /// All built-in interactions, by number.
+    NEARFIELD_API std::span<erased_type const> erased_types();
+
     /// A built-in interaction and its parameters, which calls read.
     struct erased_interaction
     {
