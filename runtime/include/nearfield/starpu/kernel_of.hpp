@@ -33,6 +33,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 
 namespace nearfield::starpu::detail
 {
+  using nearfield::detail::called_interaction;
+
   /// A hash of the name of a type, the same in every run of a program.
   NEARFIELD_API int type_number(std::string_view type_name);
 
@@ -47,6 +49,9 @@ namespace nearfield::starpu::detail
     /// the instruction set that its SIMD kernels were compiled for; empty: all, selected at run time
     std::string_view own_isa;
   };
+
+  /// Throws nearfield::error unless the interaction is one of points in `dim` dimensions.
+  NEARFIELD_API void check_dim(nearfield::detail::interaction_shape const& of, int dim);
 
   template <class T>
   struct kernel;
@@ -87,7 +92,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   /// instruction sets share no copy of them.
   struct isa_of_file;
 
-  template <nearfield::detail::kernel_real T, nearfield::detail::called_interaction K>
+  template <nearfield::detail::kernel_real T, called_interaction K>
   kernel<T> kernel_of(K const& k);
 
   /// The type of an interaction that is not built in.
@@ -117,7 +122,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     return made;
   }
 
-  template <class T, nearfield::detail::called_interaction K>
+  template <class T, called_interaction K>
   kernel_type<T> const& kernel_type_of(K const& k)
   {
     if constexpr (nearfield::detail::library_interaction<K>)
@@ -130,7 +135,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// The type-erased form of an interaction, as the StarPU layer uses it.
-  template <nearfield::detail::kernel_real T, nearfield::detail::called_interaction K>
+  template <nearfield::detail::kernel_real T, called_interaction K>
   kernel<T> kernel_of(K const& k)
   {
     auto const copy = std::make_shared<K>(k);
@@ -139,5 +144,16 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
             is_singular<T>(k),
             nearfield::detail::tests_for_zero<T>(k),
             nearfield::detail::cutoff_of(k)};
+  }
+
+  /// The same for leaves in Dim dimensions. Throws nearfield::error for points in others where only the run tells.
+  template <nearfield::detail::kernel_real T, int Dim, called_interaction K>
+  kernel<T> kernel_over(K const& k)
+  {
+    if constexpr (nearfield::detail::run_time_interaction<K>)
+      check_dim(nearfield::detail::shape_of(k), Dim);
+    else
+      static_assert(K::dim == Dim, "the leaves must have the dimension of the interaction");
+    return kernel_of<T>(k);
   }
 }
