@@ -70,7 +70,7 @@ namespace nearfield::starpu_mpi
   ///     starpu_mpi::near_field step{starpu, softened{}, tree, soa{eps}, soa{q}, soa{phi}};
   ///     starpu_mpi::near_field step{starpu, k, tree, soa{eps_of_targets}, soa{eps}, soa{q}, soa{phi}}; // two sets
   ///
-  /// They go to the ranks of their points when the step is made and by positions_changed(), which are collective then, as
+  /// Of an any_interaction they may be no columns at all. They go to the ranks of their points when the step is made and by positions_changed(), which are collective then, as
   /// the tree is, and throw on all ranks.
   ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
