@@ -17,8 +17,8 @@ namespace nearfield::starpu::detail
 {
   /// Of a step over columns.
   template <class T>
-  nearfield::detail::point_bytes bytes_of(interaction_shape const& k,
-                                          step_columns<T> const& columns, bool has_one_set)
+  nearfield::detail::point_bytes bytes_of(kernel_shape const& k, step_columns<T> const& columns,
+                                          bool has_one_set)
   {
     constexpr double value = bytes_with_room<T>;
     return {.source_x = k.n_x * value,
@@ -30,7 +30,7 @@ namespace nearfield::starpu::detail
   /// What a step is given.
   struct step_shape
   {
-    interaction_shape const& k;
+    kernel_shape const& k;
     int n_rhs;
     int real_bytes;
     nearfield::detail::point_bytes bytes;

@@ -21,7 +21,7 @@ namespace nearfield::starpu::detail
     template <class T>
     struct list_data
     {
-      list_data(pair_form form, interaction_shape const& shape, p2p_argument const& argument,
+      list_data(pair_form form, kernel_shape const& shape, p2p_argument const& argument,
                 void** buffers)
           : k(shape), head(*argument.head), n_in(argument.n_rhs * k.n_in),
             n_out(argument.n_rhs * k.n_out)
@@ -47,7 +47,7 @@ namespace nearfield::starpu::detail
         for (int c = 0; c < n; ++c) to.push_back(buffer[c]);
       }
 
-      interaction_shape const& k;
+      kernel_shape const& k;
       nearfield::detail::task_head const& head;
       nearfield::detail::task_list_view list;
       int n_in, n_out;            ///< columns of all right-hand sides

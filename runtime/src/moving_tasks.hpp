@@ -42,7 +42,7 @@ namespace nearfield::starpu::detail
     }
     [[nodiscard]] nearfield::detail::form_case form_case_of(int n_rhs) const
     {
-      return detail::form_case_of(*k.type, has_one_set(), n_rhs);
+      return nearfield::detail::form_case_of(*k.type, has_one_set(), n_rhs);
     }
     /// The form on CPUs. Throws nearfield::error for form mutual where there is none.
     [[nodiscard]] pair_form form_on_cpu() const

@@ -7,7 +7,7 @@
 
 namespace nearfield::starpu::detail
 {
-  std::string_view worker_of(interaction_shape const& k, backend where)
+  std::string_view worker_of(kernel_shape const& k, backend where)
   {
     switch (where)
     {
@@ -20,15 +20,7 @@ namespace nearfield::starpu::detail
     }
   }
 
-  std::uint32_t type_number(std::type_info const& type)
-  {
-    std::uint32_t hash = 2166136261u; // FNV-1a
-    for (char const* c = type.name(); *c; ++c)
-      hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
-    return hash;
-  }
-
-  void check_cuda_backend(interaction_shape const& k, backend_set backends)
+  void check_cuda_backend(kernel_shape const& k, backend_set backends)
   {
     if (!backends.names_cuda()) return;
     std::string problem;
@@ -44,7 +36,7 @@ namespace nearfield::starpu::detail
                   k.has_cuda ? error_kind::not_available : error_kind::invalid_argument);
   }
 
-  std::vector<monitor::worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k)
+  std::vector<monitor::worker_tasks> statistics_of(monitor const& watch, kernel_shape const& k)
   {
     std::string_view const names[] = {worker_of(k, backend::simd), "scalar", "cuda"};
     return watch.tasks(names);
@@ -59,7 +51,7 @@ namespace nearfield::starpu::detail
     if (backends.has_scalar()) implementations += "_scalar";
     if (implementations.empty()) implementations = "_cuda";
     // two interactions of the same name have separate models
-    std::string const type = k.is_builtin ? "" : "_" + std::to_string(k.type);
+    std::string const type = k.type_name.empty() ? "" : "_" + std::to_string(k.number);
     std::string const symbol = "nearfield_" + std::string(operation) + "_" + std::string(k.name) +
                                type + "_" + std::to_string(k.dim) + "d_" +
                                (sizeof(T) == 4 ? "f32" : "f64") + implementations;
@@ -68,11 +60,11 @@ namespace nearfield::starpu::detail
 
   template <class T>
   p2p_codelet<T>::p2p_codelet(description const& what, kernel_type<T> const& k)
-      : codelet(what), type_(k), scalar_(k.scalar())
+      : codelet(what), type_(k), scalar_(k.scalar(k.number))
   {
     // get the kernels now: errors are thrown here rather than in a task
-    if (what.backends.has_simd()) simd_ = k.simd();
-    if (what.backends.has_cuda() && what.has_cuda) cuda_ = k.cuda();
+    if (what.backends.has_simd()) simd_ = k.simd(k.number);
+    if (what.backends.has_cuda() && what.has_cuda) cuda_ = k.cuda(k.number);
   }
 
   template <class T>
@@ -90,7 +82,7 @@ namespace nearfield::starpu::detail
       std::call_once(has_default_,
                      [&]
                      {
-                       default_kernel_ = type_.by_default();
+                       default_kernel_ = type_.by_default(type_.number);
                        default_ = detail::argument_of(default_kernel_, nullptr);
                      });
       return default_;
@@ -100,7 +92,7 @@ namespace nearfield::starpu::detail
            std::string(type_.name) + " has " + std::to_string(argument_size()) +
            "; pass STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()");
     auto const& argument = *static_cast<p2p_argument const*>(task.cl_arg);
-    if (argument.type != type_.type)
+    if (argument.number != type_.number)
       fail("the task's argument is not that of a p2p of " + std::string(type_.name) +
            "; pass the argument of the object whose codelet it is");
     return argument;

@@ -24,8 +24,7 @@ namespace nearfield::starpu::detail
   struct p2p_argument : task_argument
   {
     void const* k = nullptr; ///< the interaction; not copied, since it may be large
-    /// kernel_type::type, by which a codelet detects the argument of another interaction
-    std::uint32_t type = 0;
+    int number = 0; ///< of its type, by which a codelet detects the argument of another interaction
     bool is_singular = false;
     bool tests_for_zero = false;
     /// points of different leaves may coincide
@@ -49,7 +48,7 @@ namespace nearfield::starpu::detail
              .cpu_rate = rough_rate_of(k, backend::simd),
              .gpu_rate = rough_rate_of(k, backend::cuda) / workers_of_a_gpu()},
             k.k.get(),
-            k.type->type,
+            k.type->number,
             k.is_singular,
             k.tests_for_zero};
   }
@@ -57,14 +56,14 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error if cuda is named and there are no CUDA kernels, or if only cuda is named and the
   /// running StarPU has no GPU worker. Called for each task, since the next runtime of a process may have other
   /// workers.
-  NEARFIELD_API void check_cuda_backend(interaction_shape const& k, backend_set backends);
+  NEARFIELD_API void check_cuda_backend(kernel_shape const& k, backend_set backends);
 
   /// "cuda", "scalar", or the instruction set of the SIMD kernels of k.
-  std::string_view worker_of(interaction_shape const& k, backend where);
+  std::string_view worker_of(kernel_shape const& k, backend where);
 
   /// The number of P2P tasks that each worker has run with each implementation.
   NEARFIELD_API std::vector<monitor::worker_tasks> statistics_of(monitor const& watch,
-                                                                 interaction_shape const& k);
+                                                                 kernel_shape const& k);
 
   /// The codelet of an operation with the kernels of an interaction.
   template <class T>
@@ -89,7 +88,7 @@ namespace nearfield::starpu::detail
     /// Of what derives from p2p_argument and is the argument of this codelet.
     [[nodiscard]] virtual std::size_t argument_size() const { return sizeof(p2p_argument); }
 
-    [[nodiscard]] interaction_shape const& shape() const { return type_; }
+    [[nodiscard]] kernel_shape const& shape() const { return type_; }
     [[nodiscard]] nearfield::detail::p2p_kernels<T> const& cpu_kernels(implementation on) const
     {
       return on == implementation::simd ? simd_ : scalar_;

@@ -18,7 +18,7 @@ namespace nearfield::starpu::detail
   }
 
   template <class T>
-  p2p_sides<T>::p2p_sides(p2p_form const& form, interaction_shape const& k, starpu_task* task,
+  p2p_sides<T>::p2p_sides(p2p_form const& form, kernel_shape const& k, starpu_task* task,
                           void** buffers)
       : form_(form), width_{k.n_x, k.n_in, k.n_out}
   {
@@ -33,7 +33,7 @@ namespace nearfield::starpu::detail
   }
 
   template <class T>
-  p2p_sides<T>::p2p_sides(p2p_form const& form, interaction_shape const& k,
+  p2p_sides<T>::p2p_sides(p2p_form const& form, kernel_shape const& k,
                           std::span<column_handles const* const> handles)
       : form_(form), width_{k.n_x, k.n_in, k.n_out}
   {

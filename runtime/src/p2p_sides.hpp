@@ -84,11 +84,11 @@ namespace nearfield::starpu::detail
     /// of another size than a real; for sizes that do not match, in x a whole number of points; for inputs not accessed as
     /// STARPU_R, and outputs not accessed as STARPU_RW or STARPU_REDUX (STARPU_W if the task overwrites them); for
     /// outputs that share memory with another role; and if the numbers of right-hand sides differ.
-    p2p_sides(p2p_form const& form, interaction_shape const& k, starpu_task* task,
+    p2p_sides(p2p_form const& form, kernel_shape const& k, starpu_task* task,
               void** buffers = nullptr);
     /// The sides of a task that is not yet submitted, from the handles of each role. Also throws nearfield::error for null
     /// handles, and for a role with too many or too few.
-    p2p_sides(p2p_form const& form, interaction_shape const& k,
+    p2p_sides(p2p_form const& form, kernel_shape const& k,
               std::span<column_handles const* const> handles);
 
     [[nodiscard]] bool is_one() const { return is_one_; }

@@ -49,6 +49,14 @@ namespace nearfield::starpu::detail
       }
       return seconds > 0 ? pairs / seconds : 0;
     }
+
+    template <class T>
+    nearfield::detail::cost_subject subject_of(kernel<T> const& k, bool is_mutual,
+                                               std::string_view worker)
+    {
+      return nearfield::detail::cost_subject_of(*k.type, k.type->type_name, is_mutual,
+                                                k.tests_for_zero, k.k.get(), worker);
+    }
   }
 
   template <class T>
@@ -56,19 +64,20 @@ namespace nearfield::starpu::detail
   {
     bool const is_mutual = form == pair_form::mutual;
     kernel_type<T> const& type = *k.type;
-    auto subject = type.subject(k.k.get(), is_mutual, worker_of(type, where));
+    auto subject = subject_of(k, is_mutual, worker_of(type, where));
     auto const measured = [&]
     {
       if (where == backend::cuda)
       {
-        auto const kernels = type.cuda();
+        auto const kernels = type.cuda(type.number);
         // the caller's device may be another model, which StarPU does not use
         int const worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
         nearfield::detail::on_device const there(worker < 0 ? -1 : starpu_worker_get_devid(worker));
         return nearfield::detail::cost_on_gpu<T>(
             cuda, is_mutual ? kernels.mutual : kernels.one_sided, subject, k.is_singular);
       }
-      auto const kernels = where == backend::scalar ? type.scalar() : type.simd();
+      auto const kernels =
+          where == backend::scalar ? type.scalar(type.number) : type.simd(type.number);
       subject.worker.append(", one of ").append(std::to_string(n_cpu_workers()));
       return nearfield::detail::cost_on_core<T>(is_mutual ? kernels.mutual : kernels.one_sided,
                                                 subject, on_cpu_workers);
@@ -90,8 +99,7 @@ namespace nearfield::starpu::detail
         return "scalar"; // such tasks ask for no instruction set; others report it themselves
       }
     };
-    return nearfield::detail::table_cost<T>(
-               k.type->subject(k.k.get(), k.type->has_way_back, worker()))
+    return nearfield::detail::table_cost<T>(subject_of(k, k.type->has_way_back, worker()))
         .rate(1000, 1000);
   }
 

@@ -1,7 +1,6 @@
+#include "by_name.hpp"
 #include "complains_of.hpp"
-#include "points.hpp"
 
-#include <nearfield/kernels/any_interaction.hpp>
 #include <nearfield/p2p/leaf.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
@@ -24,54 +23,6 @@ namespace nearfield::test
   namespace
   {
     using wide = long double;
-
-    /// Columns whose number is known at run time.
-    template <class T>
-    struct run_time_set
-    {
-      std::vector<std::vector<T>> memory;
-      std::vector<T*> pointers;
-
-      template <class Value>
-      run_time_set(int width, std::size_t n, Value const& value)
-      {
-        for (int c = 0; c < width; ++c)
-        {
-          auto& column = memory.emplace_back(n);
-          for (std::size_t i = 0; i < n; ++i) column[i] = static_cast<T>(value(c));
-          pointers.push_back(column.data());
-        }
-      }
-      run_time_set(run_time_set const&) = delete;
-      run_time_set& operator=(run_time_set const&) = delete;
-
-      [[nodiscard]] soa<T const, run_time_columns> view() const
-      {
-        return soa<T, run_time_columns>(pointers, memory[0].size());
-      }
-      soa<T, run_time_columns> view() { return {pointers, memory[0].size()}; }
-    };
-
-    /// Coordinates in (-0.125, 0.125), where no logarithm is close to zero, then parameters in [0.05, 0.15).
-    template <class T>
-    run_time_set<T> points_of(any_interaction const& k, std::size_t n, random_numbers& random)
-    {
-      int const n_x = k.info().dim + static_cast<int>(k.info().point_parameters.size());
-      return {n_x, n, [&](int c)
-              {
-                return c < k.info().dim ? random.uniform(-0.125, 0.125)
-                                        : random.uniform(0.05, 0.15);
-              }};
-    }
-
-    template <class T>
-    run_time_set<T> values(int width, std::size_t n, random_numbers& random)
-    {
-      return {width, n, [&](int)
-              {
-                return random.uniform(-1, 1);
-              }};
-    }
 
     /// The pair of one point with another: K, or the change of it by a relative change of r.
     struct pair_of
@@ -163,13 +114,7 @@ namespace nearfield::test
     protected:
       [[nodiscard]] interaction_info const& info() const { return interaction_infos()[GetParam()]; }
       /// With parameters that suit the points.
-      [[nodiscard]] any_interaction example() const
-      {
-        std::vector<std::pair<std::string_view, double>> parameters;
-        for (parameter_info const& each : info().parameters)
-          if (each.unit == "length") parameters.emplace_back(each.name, 0.1);
-        return {info().name, info().dim, parameters};
-      }
+      [[nodiscard]] any_interaction example() const { return example_of(info()); }
       void SetUp() override
       {
         if (!info().is_built) GTEST_SKIP() << "left out of this build";
@@ -188,14 +133,9 @@ namespace nearfield::test
       }
     };
 
-    std::string name_of_case(::testing::TestParamInfo<std::size_t> const& of)
-    {
-      auto const& info = interaction_infos()[of.param];
-      return std::string(info.name) + "_" + std::to_string(info.dim) + "d";
-    }
     INSTANTIATE_TEST_SUITE_P(all, every_interaction,
                              ::testing::Range(std::size_t(0), interaction_infos().size()),
-                             &name_of_case);
+                             &name_of_interaction);
   }
 
   TEST_P(every_interaction, sums_over_all_pairs_of_one_set)

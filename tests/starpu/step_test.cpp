@@ -319,8 +319,8 @@ namespace
   template <class K>
   starpu_codelet& gather_codelet()
   {
-    return starpu::detail::list_codelet(
-        pair_form::one_sided, starpu::detail::kernel_maker<double, K>::type(), backend::simd);
+    return starpu::detail::list_codelet(pair_form::one_sided,
+                                        starpu::detail::kernel_type_of<double>(K{}), backend::simd);
   }
 
   TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)

@@ -124,22 +124,6 @@ namespace nearfield
       return infos;
     }
 
-    std::vector<erased_type> const& all_types()
-    {
-      static auto const types = []
-      {
-        std::vector<erased_type> made;
-        detail::builtin_interactions::for_each(
-            [&]<class K>()
-            {
-              made.push_back(
-                  erased_type_of<K>(static_cast<int>(made.size()), all_infos()[made.size()]));
-            });
-        return made;
-      }();
-      return types;
-    }
-
     /// a, b, c, each once.
     std::string listed(std::vector<std::string> const& names)
     {
@@ -151,7 +135,7 @@ namespace nearfield
     erased_type const& find(std::string_view name, int dim)
     {
       std::vector<std::string> names, dims;
-      for (erased_type const& type : all_types())
+      for (erased_type const& type : detail::erased_types())
       {
         interaction_info const& info = *type.info;
         if (info.name == name && info.dim == dim) return type;
@@ -184,6 +168,22 @@ namespace nearfield
     return all_infos();
   }
 
+  std::span<detail::erased_type const> detail::erased_types()
+  {
+    static auto const types = []
+    {
+      std::vector<erased_type> made;
+      builtin_interactions::for_each(
+          [&]<class K>()
+          {
+            made.push_back(
+                erased_type_of<K>(static_cast<int>(made.size()), all_infos()[made.size()]));
+          });
+      return made;
+    }();
+    return types;
+  }
+
   any_interaction::any_interaction(std::string_view name, int dim,
                                    std::span<std::pair<std::string_view, double> const> parameters)
   {
@@ -207,7 +207,7 @@ namespace nearfield
 
   any_interaction::any_interaction(int number, void const* k)
   {
-    erased_.type = &all_types()[static_cast<std::size_t>(number)];
+    erased_.type = &detail::erased_types()[static_cast<std::size_t>(number)];
     std::memcpy(erased_.value, k, erased_.type->size);
     finish();
   }

@@ -155,8 +155,9 @@ namespace nearfield::starpu_mpi::detail
                       " parameters of a point; give a column for each");
         nearfield::detail::check_view(name, what, given.view(), n);
       };
-      if (n_parameters == 0) return;
-      nearfield::detail::check_sets(name, tree.has_one_set(), columns.has_one_set);
+      bool const has_some = !columns.x.columns.empty() || !columns.y.columns.empty();
+      if (n_parameters == 0 && !has_some) return;
+      if (has_some) nearfield::detail::check_sets(name, tree.has_one_set(), columns.has_one_set);
       check(columns.has_one_set ? "parameters" : "target_parameters", columns.x, n_targets);
       if (!columns.has_one_set) check("source_parameters", columns.y, n_sources);
     }

@@ -6,8 +6,9 @@
 ///     nearfield::any_interaction const k("gaussian", 3, {{{"sigma", 0.1}}});
 ///     nearfield::p2p_inner(nearfield::simd, k, x, q, phi);
 ///
-/// Every call that takes an interaction takes it, with the same kernels, results and errors; what a type would tell the
-/// compiler, such as the number of columns, is checked at run time.
+/// Every call that takes an interaction takes it, on CPUs and GPUs, in StarPU tasks and over ranks, with the same
+/// kernels, results and errors; what a type would tell the compiler, such as the number of columns, is checked at run
+/// time.
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/interaction.hpp>
@@ -74,6 +75,9 @@ namespace nearfield
       void (*matrix)(void const* k, long double const* r, long double const* target,
                      long double const* source, long double* entries);
     };
+
+    /// All built-in interactions, by number.
+    NEARFIELD_API std::span<erased_type const> erased_types();
 
     /// A built-in interaction and its parameters, which calls read.
     struct erased_interaction

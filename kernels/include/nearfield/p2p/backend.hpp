@@ -40,6 +40,16 @@ namespace nearfield::detail
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  /// The entry of builtin_interactions.
+  template <library_interaction K>
+  int number_of(K const& k)
+  {
+    if constexpr (run_time_interaction<K>)
+      return k.erased().type->number;
+    else
+      return builtin_interactions::index_of<K>();
+  }
+
   /// Instantiates the tile of K for value types OneSided and Mutual, with their register blocks.
   template <class K, class OneSided, register_block One, class Mutual, register_block Both>
   constexpr p2p_kernels<real_of<OneSided>> make_kernels()
@@ -112,8 +122,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     if constexpr (interaction<K>)
       return kernels_of<T, K>(where);
     else if constexpr (std::same_as<Backend, scalar_backend>)
-      return builtin_kernels<T>(k.erased().type->number, isa::scalar);
+      return builtin_kernels<T>(number_of(k), isa::scalar);
     else
-      return builtin_kernels<T>(k.erased().type->number, where.which);
+      return builtin_kernels<T>(number_of(k), where.which);
   }
 }

@@ -157,7 +157,7 @@ namespace nearfield
     cuda_kernels<T> cuda_kernels_for(K const& k)
     {
       if constexpr (run_time_interaction<K>)
-        return builtin_cuda_kernels<T>(k.erased().type->number);
+        return builtin_cuda_kernels<T>(number_of(k));
       else
         return cuda_kernels_of<T, K>();
     }

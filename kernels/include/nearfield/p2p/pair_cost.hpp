@@ -80,14 +80,31 @@ namespace nearfield
       std::string worker; ///< the instruction set, or "cuda"
     };
 
+    /// The name of a type, which tells interactions of one name apart; empty for built-in ones.
+    template <class K>
+    std::string_view type_name_of()
+    {
+      if constexpr (library_interaction<K>)
+        return {};
+      else
+        return typeid(K).name();
+    }
+
+    /// Of an interaction without its type: its shape, the name of its type, whether its kernels test for zero, its value.
+    inline cost_subject cost_subject_of(interaction_shape const& of, std::string_view type_name,
+                                        bool is_mutual, bool tests_for_zero, void const* k,
+                                        std::string_view worker)
+    {
+      std::string name(of.name);
+      if (!type_name.empty()) name.append(".").append(type_name);
+      return {name,     of.dim,    of.n_x - of.dim, of.n_in, of.n_out,
+              of.flops, is_mutual, tests_for_zero,  k,       std::string(worker)};
+    }
     template <class T, class K>
     cost_subject cost_subject_of(K const& k, bool is_mutual, std::string_view worker)
     {
-      interaction_shape const& of = shape_of(k);
-      std::string name(of.name);
-      if constexpr (!library_interaction<K>) name += std::string(".") + typeid(K).name();
-      return {name,     of.dim,    of.n_x - of.dim,      of.n_in,     of.n_out,
-              of.flops, is_mutual, tests_for_zero<T>(k), value_at(k), std::string(worker)};
+      return cost_subject_of(shape_of(k), type_name_of<K>(), is_mutual, tests_for_zero<T>(k),
+                             value_at(k), worker);
     }
 
     /// Calls a function on several cores at once, and gives the mean of what it returns there.

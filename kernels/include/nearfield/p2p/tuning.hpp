@@ -243,12 +243,15 @@ namespace nearfield::detail
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  inline form_case form_case_of(interaction_shape const& shape, bool has_one_set, int n_rhs)
+  {
+    form_case of{shape.name, shape.has_way_back, shape.n_out, has_one_set, n_rhs};
+    of.has_cutoff = shape.has_cutoff;
+    return of;
+  }
   template <called_interaction K>
   form_case form_case_of(K const& k, bool has_one_set)
   {
-    interaction_shape const& shape = shape_of(k);
-    form_case of{shape.name, shape.has_way_back, shape.n_out, has_one_set};
-    of.has_cutoff = shape.has_cutoff;
-    return of;
+    return form_case_of(shape_of(k), has_one_set, 1);
   }
 }

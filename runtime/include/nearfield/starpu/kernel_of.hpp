@@ -12,14 +12,14 @@
 #include <nearfield/p2p/cuda.hpp>
 #endif
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
 
 /// \file
-/// Type erasure of interactions: steps, codelets and tasks see their compiled kernels and a copy of their value.
+/// Interactions without their types, as steps, codelets and tasks have them: what all calls ask (shape_of, is_singular,
+/// tests_for_zero, cutoff_of, value_at), kept beside the compiled kernels. Types of built-in interactions are in the
+/// library, by the number that any_interaction has too; those of others are made here.
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
@@ -28,43 +28,44 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// NEARFIELD_CUDA_KERNELS(K).
   template <class K>
   inline constexpr bool has_cuda_codelets =
-      nearfield::detail::builtin_interaction<K> || requires { requires K::has_cuda; };
+      nearfield::detail::library_interaction<K> || requires { requires K::has_cuda; };
 }
 
 namespace nearfield::starpu::detail
 {
-  /// A hash of a type's name, the same in every run of a program.
-  NEARFIELD_API std::uint32_t type_number(std::type_info const& type);
+  using nearfield::detail::called_interaction;
+
+  /// A hash of the name of a type, the same in every run of a program.
+  NEARFIELD_API int type_number(std::string_view type_name);
 
   /// What both precisions of an interaction have in common.
-  struct interaction_shape
+  struct kernel_shape : nearfield::detail::interaction_shape
   {
-    std::string_view name;
-    int dim, n_x, n_in, n_out; ///< n_x: columns of points
-    bool has_way_back;
-    bool has_cutoff;
-    bool is_builtin;
+    /// of the compiler; empty if it is built in
+    std::string_view type_name;
+    /// in builtin_interactions; of one that is not there, type_number(type_name)
+    int number;
     bool has_cuda;
-    std::uint32_t type;
     /// the instruction set that its SIMD kernels were compiled for; empty: all, selected at run time
     std::string_view own_isa;
   };
 
+  /// Throws nearfield::error unless the interaction is one of points in `dim` dimensions.
+  NEARFIELD_API void check_dim(nearfield::detail::interaction_shape const& of, int dim);
+
   template <class T>
   struct kernel;
 
-  /// The type of an interaction: one object per type, precision, and instruction set of the files that use it.
+  /// The type of an interaction: one object per type and precision and, of one that is not built in, instruction set of
+  /// the files that use it. Functions take its number.
   template <class T>
-  struct kernel_type : interaction_shape
+  struct kernel_type : kernel_shape
   {
     /// throws nearfield::error if NEARFIELD_ISA names an instruction set that is not available
-    nearfield::detail::p2p_kernels<T> (*simd)();
-    nearfield::detail::p2p_kernels<T> (*scalar)(); ///< never throws
-    nearfield::detail::cuda_kernels<T> (*cuda)();  ///< null if there are none
-    kernel<T> (*by_default)(); ///< of K(); null if K is not default-constructible
-    /// what a pair_cost of the K at k is of
-    nearfield::detail::cost_subject (*subject)(void const* k, bool is_mutual,
-                                               std::string_view worker);
+    nearfield::detail::p2p_kernels<T> (*simd)(int number);
+    nearfield::detail::p2p_kernels<T> (*scalar)(int number);
+    nearfield::detail::cuda_kernels<T> (*cuda)(int number); ///< null if there are none
+    kernel<T> (*by_default)(int number); ///< with default parameters; null if it cannot be made
   };
 
   /// An interaction: its type and a copy of its value.
@@ -75,8 +76,14 @@ namespace nearfield::starpu::detail
     std::shared_ptr<void const> k;
     bool is_singular;
     bool tests_for_zero;
-    double cutoff = 0; ///< of interactions that have one
+    double cutoff; ///< 0 if there is none
   };
+
+  /// The type of entry `number` of builtin_interactions, whether or not this build has its kernels.
+  template <class T>
+  NEARFIELD_API kernel_type<T> const& builtin_kernel_type(int number);
+  extern template kernel_type<float> const& builtin_kernel_type(int);
+  extern template kernel_type<double> const& builtin_kernel_type(int);
 }
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
@@ -85,67 +92,68 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   /// instruction sets share no copy of them.
   struct isa_of_file;
 
-  /// Makes the type-erased form of K.
-  template <class T, class K>
-  struct kernel_maker
+  template <nearfield::detail::kernel_real T, called_interaction K>
+  kernel<T> kernel_of(K const& k);
+
+  /// The type of an interaction that is not built in.
+  template <class T, interaction K>
+  kernel_type<T> own_kernel_type(K const& k)
   {
-    static kernel<T> make(K const& k)
-    {
-      kernel<T> made{&type(), std::make_shared<K>(k), is_singular<T>(k),
-                     nearfield::detail::tests_for_zero<T>(k)};
-      if constexpr (nearfield::detail::has_cutoff<K>) made.cutoff = k.cutoff();
-      return made;
-    }
-
-    static kernel_type<T> const& type()
-    {
-      static kernel_type<T> const made = make_type();
-      return made;
-    }
-
-  private:
-    static kernel_type<T> make_type()
-    {
-      kernel_type<T> made{};
-      made.name = K::name;
-      made.dim = K::dim;
-      made.n_x = nearfield::detail::point_columns<K>;
-      made.n_in = K::n_in;
-      made.n_out = K::n_out;
-      made.has_way_back = nearfield::detail::has_way_back<K>;
-      made.has_cutoff = nearfield::detail::has_cutoff<K>;
-      made.is_builtin = nearfield::detail::builtin_interaction<K>;
-      made.has_cuda = has_cuda_codelets<K>;
-      made.type = type_number(typeid(K));
-      made.own_isa = nearfield::detail::dispatched_interaction<K> ? "" : NEARFIELD_ISA_NAME;
-      made.simd = []
-      {
-        return kernels_of<T, K>(nearfield::simd);
-      };
-      made.scalar = []
-      {
-        return kernels_of<T, K>(nearfield::scalar);
-      };
+    auto const type_name = nearfield::detail::type_name_of<K>();
+    kernel_type<T> made{{nearfield::detail::shape_of(k), type_name, type_number(type_name),
+                         has_cuda_codelets<K>,
+                         nearfield::detail::dispatched_interaction<K> ? "" : NEARFIELD_ISA_NAME},
+                        [](int) { return kernels_of<T, K>(nearfield::simd); },
+                        [](int) { return kernels_of<T, K>(nearfield::scalar); },
+                        nullptr,
+                        nullptr};
 #if defined(STARPU_USE_CUDA)
-      if constexpr (has_cuda_codelets<K>) made.cuda = &cuda_kernels_of<T, K>;
-#endif
-      if constexpr (std::is_default_constructible_v<K>)
-        made.by_default = []
-        {
-          return make(K{});
-        };
-      made.subject = [](void const* k, bool is_mutual, std::string_view worker)
+    if constexpr (has_cuda_codelets<K>)
+      made.cuda = [](int)
       {
-        return nearfield::detail::cost_subject_of<T>(*static_cast<K const*>(k), is_mutual, worker);
+        return cuda_kernels_of<T, K>();
       };
+#endif
+    if constexpr (std::is_default_constructible_v<K>)
+      made.by_default = [](int)
+      {
+        return kernel_of<T>(K{});
+      };
+    return made;
+  }
+
+  template <class T, called_interaction K>
+  kernel_type<T> const& kernel_type_of(K const& k)
+  {
+    if constexpr (nearfield::detail::library_interaction<K>)
+      return builtin_kernel_type<T>(nearfield::detail::number_of(k));
+    else
+    {
+      static kernel_type<T> const made = own_kernel_type<T>(k);
       return made;
     }
-  };
+  }
 
   /// The type-erased form of an interaction, as the StarPU layer uses it.
-  template <nearfield::detail::kernel_real T, interaction K>
+  template <nearfield::detail::kernel_real T, called_interaction K>
   kernel<T> kernel_of(K const& k)
   {
-    return kernel_maker<T, K>::make(k);
+    auto const copy = std::make_shared<K>(k);
+    return {&kernel_type_of<T>(k),
+            {copy, nearfield::detail::value_at(*copy)},
+            is_singular<T>(k),
+            nearfield::detail::tests_for_zero<T>(k),
+            nearfield::detail::cutoff_of(k)};
+  }
+
+  /// The same for leaves in Dim dimensions. Throws nearfield::error for points in others where only the run tells.
+  template <nearfield::detail::kernel_real T, int Dim, called_interaction K>
+  kernel<T> kernel_over(K const& k)
+  {
+    if constexpr (nearfield::detail::run_time_interaction<K>)
+      check_dim(nearfield::detail::shape_of(k), Dim);
+    else
+      static_assert(K::dim == Dim, "the leaves must have the dimension of the interaction");
+    return kernel_of<T>(k);
   }
 }

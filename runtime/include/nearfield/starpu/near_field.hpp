@@ -313,7 +313,8 @@ namespace nearfield::starpu
   /// Over a moving_tree, inputs and outputs are handles as the positions are.
   ///
   /// T is float or double. Only the constructors know the type of the interaction, so a function that takes a
-  /// near_field<double>& takes steps of all interactions.
+  /// near_field<double>& takes steps of all interactions. Of an any_interaction they throw nearfield::error where another
+  /// does not compile: for leaves in another dimension, and for columns that are more or fewer than it has.
   ///
   /// A step on GPUs over one set of points brings the caller's columns there as they are, and the GPUs put them into the
   /// order of the tree, if each has memory for both. CPU workers copy them to pinned memory first, unless you have pinned
@@ -331,25 +332,25 @@ namespace nearfield::starpu
     /// with two sets; if the instruction set asked for is not available; and if backend is cuda and not even a small
     /// part of the step fits into the memory of a GPU. A step that does not fit as a whole is computed in more and
     /// smaller tasks than there are groups, and StarPU moves their data in and out.
-    template <interaction K, detail::columns_view X, detail::columns_view Q,
+    template <detail::called_interaction K, int Dim, detail::columns_view X, detail::columns_view Q,
               detail::columns_view Out, class Isa = detail::isa_of_file>
       requires std::same_as<T, typename Out::value_type>
-    near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
+    near_field(runtime const& starpu, K const& k, leaf_groups<Dim> const& groups, X const& x,
                Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
-                     detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X>>(k),
+                     detail::kernel_over<nearfield::detail::real_of_call<K, Out, Q, X>, Dim>(k),
                      {true, nearfield::detail::right_hand_sides(k, q, out, x), x, {}, q, out},
                      options)
     {}
 
     /// Two sets: targets x, sources y with inputs q.
-    template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
-              detail::columns_view Out, class Isa = detail::isa_of_file>
+    template <detail::called_interaction K, int Dim, detail::columns_view X, detail::columns_view Y,
+              detail::columns_view Q, detail::columns_view Out, class Isa = detail::isa_of_file>
       requires std::same_as<T, typename Out::value_type>
-    near_field(runtime const& starpu, K const& k, leaf_groups<K::dim> const& groups, X const& x,
+    near_field(runtime const& starpu, K const& k, leaf_groups<Dim> const& groups, X const& x,
                Y const& y, Q const& q, Out const& out, step_options const& options = {})
         : near_field(starpu, groups.view(),
-                     detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X, Y>>(k),
+                     detail::kernel_over<nearfield::detail::real_of_call<K, Out, Q, X, Y>, Dim>(k),
                      {false, nearfield::detail::right_hand_sides(k, q, out, x, y), x, y, q, out},
                      options)
     {}
@@ -361,11 +362,11 @@ namespace nearfield::starpu
     /// fails, its outputs are zeros or, to accumulate, as before. Throws nearfield::error for handles that
     /// p2p_tasks::insert_inner() or insert_outer() would refuse, for delivery on_request, and as above for form and
     /// backend.
-    template <interaction K, class Isa = detail::isa_of_file>
-    near_field(runtime const& starpu, K const& k, moving_tree<T, K::dim> const& tree,
+    template <detail::called_interaction K, int Dim, class Isa = detail::isa_of_file>
+    near_field(runtime const& starpu, K const& k, moving_tree<T, Dim> const& tree,
                detail::column_handles const& q, detail::column_handles const& out,
                step_options const& options = {})
-        : near_field(starpu, tree, detail::kernel_of<T>(k), q, out, options)
+        : near_field(starpu, tree, detail::kernel_over<T, Dim>(k), q, out, options)
     {}
 
     near_field(near_field const&) = delete;
@@ -442,18 +443,19 @@ namespace nearfield::starpu
   };
 
   /// One set of points, with one or several right-hand sides.
-  template <interaction K, detail::columns_view X, detail::columns_view Q, detail::columns_view Out>
-  near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Q const&, Out const&,
+  template <detail::called_interaction K, int Dim, detail::columns_view X, detail::columns_view Q,
+            detail::columns_view Out>
+  near_field(runtime const&, K const&, leaf_groups<Dim> const&, X const&, Q const&, Out const&,
              step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Targets and sources.
-  template <interaction K, detail::columns_view X, detail::columns_view Y, detail::columns_view Q,
-            detail::columns_view Out>
-  near_field(runtime const&, K const&, leaf_groups<K::dim> const&, X const&, Y const&, Q const&,
+  template <detail::called_interaction K, int Dim, detail::columns_view X, detail::columns_view Y,
+            detail::columns_view Q, detail::columns_view Out>
+  near_field(runtime const&, K const&, leaf_groups<Dim> const&, X const&, Y const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Points that move.
-  template <nearfield::detail::kernel_real T, int Dim, interaction K>
+  template <nearfield::detail::kernel_real T, int Dim, detail::called_interaction K>
   near_field(runtime const&, K const&, moving_tree<T, Dim> const&, detail::column_handles const&,
              detail::column_handles const&, step_options const& = {}) -> near_field<T>;
 

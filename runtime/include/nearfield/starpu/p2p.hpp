@@ -105,11 +105,11 @@ namespace nearfield::starpu
   /// assign to it (starpu_data_assign_arbiter), or none. Raw tasks may also access outputs as STARPU_RW or
   /// STARPU_REDUX.
   ///
-  /// A raw task computes with K() and reports to runtime::wait(). With `STARPU_CL_ARGS_NFREE, p2p.argument(),
+  /// A raw task computes with K(), or with default parameters of an any_interaction, and reports to runtime::wait(). With `STARPU_CL_ARGS_NFREE, p2p.argument(),
   /// p2p.argument_size()` it uses this object's interaction and reports to this object, which must outlive it.
   /// For tasks of the insert functions, the destructor waits. Do not copy the codelets: they find their kernels
   /// by their address.
-  template <interaction K, nearfield::detail::kernel_real T>
+  template <detail::called_interaction K, nearfield::detail::kernel_real T>
   class p2p : public p2p_tasks<T>
   {
   public:
@@ -127,14 +127,14 @@ namespace nearfield::starpu
 
     /// As in p2p_tasks, for interactions with a mutual form.
     [[nodiscard]] starpu_codelet* outer_mutual() const
-      requires nearfield::detail::has_way_back<K>
+      requires nearfield::detail::mutual_interaction<K>
     {
       return p2p_tasks<T>::outer_mutual();
     }
     /// As in p2p_tasks, for interactions with a mutual form.
     void insert_outer_mutual(box_handles const& one, box_handles const& other,
                              task_options const& options = {})
-      requires nearfield::detail::has_way_back<K>
+      requires nearfield::detail::mutual_interaction<K>
     {
       p2p_tasks<T>::insert_outer_mutual(one, other, options);
     }

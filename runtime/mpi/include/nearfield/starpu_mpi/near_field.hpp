@@ -70,7 +70,7 @@ namespace nearfield::starpu_mpi
   ///     starpu_mpi::near_field step{starpu, softened{}, tree, soa{eps}, soa{q}, soa{phi}};
   ///     starpu_mpi::near_field step{starpu, k, tree, soa{eps_of_targets}, soa{eps}, soa{q}, soa{phi}}; // two sets
   ///
-  /// They go to the ranks of their points when the step is made and by positions_changed(), which are collective then, as
+  /// Of an any_interaction they may be no columns at all. They go to the ranks of their points when the step is made and by positions_changed(), which are collective then, as
   /// the tree is, and throw on all ranks.
   ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
@@ -100,50 +100,53 @@ namespace nearfield::starpu_mpi
     /// mutual without a mutual form of K or with two sets, for backend cuda without a GPU, CUDA kernels or enough
     /// memory, and if the instruction set asked for is not available.
     /// Sends nothing, but parameters.
-    template <interaction K, detail::columns_view Q, detail::columns_view Out,
-              class Isa = starpu::detail::isa_of_file>
+    template <starpu::detail::called_interaction K, int Dim, detail::columns_view Q,
+              detail::columns_view Out, class Isa = starpu::detail::isa_of_file>
       requires std::same_as<T, typename Out::value_type>
-    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, Dim> const& tree,
                Q const& q, Out const& out, step_options const& options = {})
-        : near_field(starpu, tree,
-                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {true, nearfield::detail::right_hand_sides(k, q, out), {}, {}, q, out},
-                     options)
+        : near_field(
+              starpu, tree,
+              starpu::detail::kernel_over<nearfield::detail::real_of_call<K, Out, Q>, Dim>(k),
+              {true, nearfield::detail::right_hand_sides(k, q, out), {}, {}, q, out}, options)
     {
       static_assert(nearfield::detail::parameters_of<K> == 0,
                     "the interaction reads parameters of points: give their columns before q, of "
                     "two sets those of targets and those of sources");
     }
     /// With parameters of points, one set. Collective.
-    template <interaction K, detail::columns_view Parameters, detail::columns_view Q,
-              detail::columns_view Out, class Isa = starpu::detail::isa_of_file>
-      requires std::same_as<T, typename Out::value_type>
-    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
-               Parameters const& parameters, Q const& q, Out const& out,
-               step_options const& options = {})
-        : near_field(starpu, tree,
-                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {true, nearfield::detail::right_hand_sides(k, q, out), parameters, {}, q, out},
-                     options)
-    {}
-    /// With parameters of points, two sets. Collective.
-    template <interaction K, detail::columns_view Targets, detail::columns_view Sources,
+    template <starpu::detail::called_interaction K, int Dim, detail::columns_view Parameters,
               detail::columns_view Q, detail::columns_view Out,
               class Isa = starpu::detail::isa_of_file>
       requires std::same_as<T, typename Out::value_type>
-    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, K::dim> const& tree,
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, Dim> const& tree,
+               Parameters const& parameters, Q const& q, Out const& out,
+               step_options const& options = {})
+        : near_field(
+              starpu, tree,
+              starpu::detail::kernel_over<nearfield::detail::real_of_call<K, Out, Q>, Dim>(k),
+              {true, nearfield::detail::right_hand_sides(k, q, out), parameters, {}, q, out},
+              options)
+    {}
+    /// With parameters of points, two sets. Collective.
+    template <starpu::detail::called_interaction K, int Dim, detail::columns_view Targets,
+              detail::columns_view Sources, detail::columns_view Q, detail::columns_view Out,
+              class Isa = starpu::detail::isa_of_file>
+      requires std::same_as<T, typename Out::value_type>
+    near_field(starpu::runtime const& starpu, K const& k, distributed_tree<T, Dim> const& tree,
                Targets const& target_parameters, Sources const& source_parameters, Q const& q,
                Out const& out, step_options const& options = {})
-        : near_field(starpu, tree,
-                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
-                     {false, nearfield::detail::right_hand_sides(k, q, out), target_parameters,
-                      source_parameters, q, out},
-                     options)
+        : near_field(
+              starpu, tree,
+              starpu::detail::kernel_over<nearfield::detail::real_of_call<K, Out, Q>, Dim>(k),
+              {false, nearfield::detail::right_hand_sides(k, q, out), target_parameters,
+               source_parameters, q, out},
+              options)
     {}
     /// Deleted: the tree would be gone before the step.
-    template <interaction K, class... ColumnsAndOptions>
+    template <starpu::detail::called_interaction K, int Dim, class... ColumnsAndOptions>
     near_field(starpu::runtime const& starpu, K const& k,
-               distributed_tree<T, K::dim> const&& give_the_tree_a_name,
+               distributed_tree<T, Dim> const&& give_the_tree_a_name,
                ColumnsAndOptions const&...) = delete;
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
@@ -158,18 +161,19 @@ namespace nearfield::starpu_mpi
   };
 
   /// One set of points or two, with one or several right-hand sides.
-  template <nearfield::detail::kernel_real T, int Dim, interaction K, detail::columns_view Q,
-            detail::columns_view Out>
+  template <nearfield::detail::kernel_real T, int Dim, starpu::detail::called_interaction K,
+            detail::columns_view Q, detail::columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
   /// With parameters of points.
-  template <nearfield::detail::kernel_real T, int Dim, interaction K,
+  template <nearfield::detail::kernel_real T, int Dim, starpu::detail::called_interaction K,
             detail::columns_view Parameters, detail::columns_view Q, detail::columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Parameters const&,
              Q const&, Out const&, step_options const& = {}) -> near_field<T>;
   /// With parameters of targets and of sources.
-  template <nearfield::detail::kernel_real T, int Dim, interaction K, detail::columns_view Targets,
-            detail::columns_view Sources, detail::columns_view Q, detail::columns_view Out>
+  template <nearfield::detail::kernel_real T, int Dim, starpu::detail::called_interaction K,
+            detail::columns_view Targets, detail::columns_view Sources, detail::columns_view Q,
+            detail::columns_view Out>
   near_field(starpu::runtime const&, K const&, distributed_tree<T, Dim> const&, Targets const&,
              Sources const&, Q const&, Out const&, step_options const& = {}) -> near_field<T>;
 
