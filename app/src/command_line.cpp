@@ -117,8 +117,8 @@ namespace nearfield::app
       add(command, "--pbc", options.cell.pbc, read_pbc,
           "1,1,0: along which vectors of --cell; default: as the file says, or all");
       add(command, "--columns", options.columns, read_words,
-          "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
-          "type of atoms, _ to skip");
+          "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, parameters of "
+          "points, id type of atoms, _ to skip");
       command->add_option("--atom-style", options.atom_style,
                           "LAMMPS atom style, for a file without a style comment");
       add(command, "--frame", options.frame, read_frame,

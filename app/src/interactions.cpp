@@ -14,10 +14,18 @@ namespace nearfield::app
   {
     auto const infos = interaction_infos();
     auto const found = std::ranges::find(infos, choice.name, &interaction_info::name);
-    int const known = found == infos.end() ? 3 : found->dim;
+    if (dim == 0) dim = found == infos.end() ? 3 : found->dim;
+    any_interaction const by_default(choice.name, dim);
     std::vector<std::pair<std::string_view, double>> const parameters(choice.parameters.begin(),
                                                                       choice.parameters.end());
-    return {choice.name, dim == 0 ? known : dim, parameters};
+    try
+    {
+      return {by_default.info().name, dim, parameters};
+    }
+    catch (error const& e)
+    {
+      throw error(std::string("--param: ") + e.what(), e.kind());
+    }
   }
 
   std::vector<std::string> point_parameters_of(std::string const& interaction)

@@ -17,6 +17,14 @@ namespace nearfield::detail::io
                                     "gy gz, ax ay az, id mol type of "
                                     "atoms, _ to skip";
 
+    // a, b, c, for messages
+    std::string in_a_row(std::vector<std::string> const& names)
+    {
+      std::string text;
+      for (auto const& name : names) text += name + ", ";
+      return text;
+    }
+
     // 'a' 'b' 'c' ..., for messages
     std::string some_of(std::vector<std::string> const& titles)
     {
@@ -70,7 +78,7 @@ namespace nearfield::detail::io
       if (known.empty() && name != "_" && !is_label(name) &&
           one_of(options.parameters, name).empty())
         throw error(printable(file) + ": columns (--columns): found column " + in_quotes(name) +
-                    ", expected " + given_names);
+                    ", expected " + in_a_row(options.parameters) + given_names);
       columns.names.push_back(known.empty() ? "_" : known);
       columns.titles.push_back(numbered(c));
     }

@@ -29,7 +29,7 @@ namespace
       auto sums = output_columns<T>(on, k);
       auto const out = pointers<T>(sums);
       on.with_points(
-          [&](auto const& x)
+          [&](auto const& x, auto const&...) // one set
           { p2p_inner(scalar, k, x, on.inputs(), soa<T, run_time_columns>(out, on.size())); });
       outputs = in_double(std::move(sums));
     }

@@ -16,17 +16,19 @@ TEST(info, says_what_an_interaction_is)
 {
   auto const end = run_program({"info", "gaussian", "dipole_tensor"});
   expect_success(end);
-  EXPECT_EQ(end.out, "gaussian\n"
-                     "  group       gaussian; 2D, 1 -> 1; 3D, 1 -> 1\n"
-                     "  K(r)        exp(-|r|^2 / sigma^2)\n"
-                     "  inputs      weight\n"
-                     "  outputs     sum of Gaussians\n"
-                     "  parameters  sigma = 1: length, positive\n"
-                     "dipole_tensor\n"
-                     "  group       laplace; 2D, 2 -> 2; 3D, 3 -> 3\n"
-                     "  K(r)        (dim r r^T / |r|^2 - I) / |r|^dim\n"
-                     "  inputs      dipole\n"
-                     "  outputs     field\n");
+  EXPECT_EQ(end.out,
+            "gaussian\n"
+            "  group       gaussian; 2D, 1 -> 1; 3D, 1 -> 1\n"
+            "  K(r)        exp(-|r|^2 / sigma^2)\n"
+            "  inputs      weight\n"
+            "  outputs     sum of Gaussians\n"
+            "  parameters  sigma = 1: length, positive\n"
+            "dipole_tensor\n"
+            "  group       laplace; 2D, 2 -> 2; 3D, 3 -> 3\n"
+            "  K(r)        3 r r^T / |r|^5 - I / |r|^3\n"
+            "  inputs      dipole\n"
+            "  outputs     field\n"
+            "  source      J. D. Jackson, Classical Electrodynamics, 3rd edition, eq. 4.13\n");
   auto const all = run_program({"info", "--interactions"});
   expect_success(all);
   EXPECT_THAT(all.out,

@@ -93,7 +93,7 @@ namespace nearfield::app
                                   { tree_.emplace(where, MPI_COMM_WORLD, x..., root, how); });
             });
         result.tree_seconds = seconds_since(begin);
-        make_step();
+        all_.attempt([&] { make_step(); });
         full_leaf const fullest{.targets = tree_->total_points(),
                                 .sources = sources_ ? tree_->total_sources() : 0,
                                 .in_leaf = largest_leaf(),
@@ -114,13 +114,8 @@ namespace nearfield::app
         on_->with_parameters(
             [&](auto const&... parameters)
             {
-              all_.attempt(
-                  [&]
-                  {
-                    step_.emplace(runtime_.running().runtime(), k, *tree_, parameters...,
-                                  on_->inputs(), soa<T, run_time_columns>(out_, on_->size()),
-                                  options);
-                  });
+              step_.emplace(runtime_.running().runtime(), k, *tree_, parameters..., on_->inputs(),
+                            soa<T, run_time_columns>(out_, on_->size()), options);
             });
       }
 
