@@ -69,9 +69,9 @@ namespace nearfield::app
     }
 
     // The label, then the words of the text in lines of up to 80 characters, each below the first.
-    void print_wrapped(std::string const& label, std::string const& text)
+    void print_wrapped(std::string const& label, std::string const& text, std::size_t margin = 14)
     {
-      constexpr std::size_t margin = 14, width = 80;
+      constexpr std::size_t width = 80;
       std::string line = label + std::string(margin - std::min(margin, label.size()), ' ');
       std::istringstream words(text);
       bool is_first = true;
@@ -119,7 +119,7 @@ namespace nearfield::app
         }
         std::string label = "  " + std::string(group) + (is_built ? "" : "*");
         for (auto const& [dimensions, of_dimensions] : names)
-          print_wrapped(std::exchange(label, ""), dimensions + ":" + of_dimensions);
+          print_wrapped(std::exchange(label, ""), dimensions + ":" + of_dimensions, 18);
       }
     }
 
@@ -150,8 +150,7 @@ namespace nearfield::app
       std::string columns;
       for (auto const& each : of.point_parameters)
         columns += (columns.empty() ? "" : ", ") + std::string(each);
-      if (!columns.empty())
-        print_wrapped("  of points", columns + ": columns of the file, or --point-param");
+      if (!columns.empty()) print_wrapped("  of points", columns + " (columns, or --point-param)");
       if (!of.source.empty()) print_wrapped("  source", std::string(of.source));
     }
 

@@ -8,7 +8,7 @@ TEST(info, names_what_is_built_in)
   auto const end = run_program({"info"});
   expect_success(end);
   for (auto const* word :
-       {"StarPU", "scalar", "\n  laplace     2D", "2D, 3D: one_over_r, ", "log_r"})
+       {"StarPU", "scalar", "\n  laplace         2D", "2D, 3D: one_over_r, ", "log_r"})
     EXPECT_THAT(end.out, testing::HasSubstr(word));
 }
 
