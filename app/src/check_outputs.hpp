@@ -1,8 +1,9 @@
 #pragma once
 
 #include "problem.hpp"
+#include "step.hpp"
 
-#include <nearfield/core/interaction.hpp>
+#include <nearfield/kernels/any_interaction.hpp>
 
 #include <algorithm>
 #include <array>
@@ -55,71 +56,6 @@ namespace nearfield::app
   template <class T>
   inline constexpr double error_limit = sizeof(T) == 4 ? 2e-6 : 1e-13;
 
-  namespace detail
-  {
-    template <class K>
-    using wide_columns = std::array<vec<long double, K::n_out>, K::n_in>;
-
-    /// K(r), column by column: one for each input.
-    template <class K>
-    wide_columns<K> columns_of(K const& k, vec<long double, K::dim> const& r)
-    {
-      auto const map = nearfield::detail::evaluate(k, r);
-      wide_columns<K> columns;
-      for (int c = 0; c < K::n_in; ++c)
-      {
-        vec<long double, K::n_in> unit{};
-        unit[c] = 1;
-        columns[c] = map.to(unit);
-      }
-      return columns;
-    }
-
-    /// sum_d |K(r + e_d) - K(r)| for every entry, e_d = error(d) along an axis.
-    template <class K, class Error>
-    wide_columns<K> changes(K const& k, vec<long double, K::dim> const& r,
-                            wide_columns<K> const& columns, Error const& error)
-    {
-      wide_columns<K> sums{};
-      for (int d = 0; d < K::dim; ++d)
-      {
-        auto moved = r;
-        moved[d] += error(d);
-        auto const there = columns_of(k, moved);
-        for (int c = 0; c < K::n_in; ++c)
-          for (int o = 0; o < K::n_out; ++o) sums[c][o] += std::abs(there[c][o] - columns[c][o]);
-      }
-      return sums;
-    }
-
-    /// max(|K|, sum_d |r_d dK/dr_d|) for every entry. The second term is the change of K per relative change
-    /// of each r_d. It, not |K|, bounds the effect of rounding r for an entry that cancels (a dipole), crosses
-    /// zero (a logarithm) or falls steeply (a Gaussian).
-    template <class K>
-    wide_columns<K> term_sizes(K const& k, vec<long double, K::dim> const& r,
-                               wide_columns<K> const& columns)
-    {
-      constexpr long double step = 0x1p-20L;
-      auto sizes = changes(k, r, columns, [&](int d) { return r[d] * step; });
-      for (int c = 0; c < K::n_in; ++c)
-        for (int o = 0; o < K::n_out; ++o)
-          sizes[c][o] = std::max(sizes[c][o] / step, std::abs(columns[c][o]));
-      return sizes;
-    }
-
-    /// What an error of r changes in every entry, errors away from zero, where K is smooth. More than |r| / 64 is not
-    /// excused: points that rounding brings that close to each other are no longer apart.
-    template <class K>
-    wide_columns<K> rounding_effect(K const& k, vec<long double, K::dim> const& r,
-                                    vec<long double, K::dim> const& errors,
-                                    wide_columns<K> const& columns)
-    {
-      long double const most = std::sqrt(dot(r, r)) / 64;
-      return changes(k, r, columns,
-                     [&](int d) { return std::copysign(std::min(errors[d], most), r[d]); });
-    }
-  }
-
   /// A coordinate of a file, and by how much a box of any shape has moved the point into it.
   struct moved_coordinate
   {
@@ -145,46 +81,60 @@ namespace nearfield::app
             half_eps * sizes};
   }
 
+  /// The parameters of point i of a file, as the run has them.
+  template <class T>
+  std::vector<long double> parameters_of(named_points const& from, std::size_t i)
+  {
+    std::vector<long double> values;
+    for (auto const& column : from.points.parameters) values.push_back(static_cast<T>(column[i]));
+    return values;
+  }
+
   /// Sums at one target in long double, for each right-hand side and output.
-  template <class T, class K>
+  template <class T>
   class reference_sums
   {
   public:
     using wide = long double;
 
-    explicit reference_sums(K const& k, std::size_t n_rhs)
-        : k_(k), n_rhs_(n_rhs), values_(3 * n_rhs * K::n_out)
+    /// At a target with these parameters.
+    reference_sums(any_interaction const& k, std::vector<wide> target, std::size_t n_rhs)
+        : k_(k), is_singular_(is_singular<T>(k)), dim_(static_cast<std::size_t>(k.info().dim)),
+          n_in_(static_cast<std::size_t>(k.info().n_in)),
+          n_out_(static_cast<std::size_t>(k.info().n_out)), n_rhs_(n_rhs),
+          target_(std::move(target)), pair_(n_in_ * n_out_), moved_(pair_.size()),
+          changes_(pair_.size()), plain_sizes_(pair_.size()), sizes_(pair_.size()),
+          values_(3 * n_rhs * n_out_)
     {}
 
-    /// A source at target minus r, of which difference(d) gives a component, and by how much it may be off; charge(c) is
-    /// its input c, of all right-hand sides.
+    /// A source at target minus r, of which difference(d) gives a component, and by how much it may be off, with these
+    /// parameters; charge(c) is its input c, of all right-hand sides.
     template <class Difference, class Charge>
-    void add(Difference const& difference, Charge const& charge)
+    void add(Difference const& difference, std::vector<wide> const& source, Charge const& charge)
     {
-      vec<wide, K::dim> r, errors;
-      for (int d = 0; d < K::dim; ++d) std::tie(r[d], errors[d]) = difference(std::size_t(d));
-      if (is_singular<T>(k_) && dot(r, r) == 0) return;
-      // one evaluation of K for all right-hand sides
-      auto const columns = detail::columns_of(k_, r);
-      auto const plain_sizes = detail::term_sizes(k_, r, columns);
-      auto sizes = plain_sizes;
-      if (dot(errors, errors) > 0)
+      std::array<wide, 3> r{}, errors{};
+      for (std::size_t d = 0; d < dim_; ++d) std::tie(r[d], errors[d]) = difference(d);
+      if (is_singular_ && r == std::array<wide, 3>()) return;
+      source_ = &source;
+      entries(r, pair_); // one evaluation of K for all right-hand sides
+      find_sizes(r);
+      sizes_ = plain_sizes_;
+      if (errors != std::array<wide, 3>())
       {
-        auto const effects = detail::rounding_effect(k_, r, errors, columns);
-        for (int c = 0; c < K::n_in; ++c)
-          for (int o = 0; o < K::n_out; ++o) sizes[c][o] += effects[c][o] / error_limit<T>;
+        find_rounding_effect(r, errors);
+        for (std::size_t e = 0; e < sizes_.size(); ++e) sizes_[e] += changes_[e] / error_limit<T>;
       }
       for (std::size_t rhs = 0; rhs < n_rhs_; ++rhs)
-        for (int c = 0; c < K::n_in; ++c)
+        for (std::size_t c = 0; c < n_in_; ++c)
         {
-          wide const q = charge(rhs * K::n_in + static_cast<std::size_t>(c)), size = std::abs(q);
-          wide* sums = &values_[3 * rhs * K::n_out];
-          for (int o = 0; o < K::n_out; ++o, sums += 3)
+          wide const q = charge(rhs * n_in_ + c), size = std::abs(q);
+          wide* sums = &values_[3 * rhs * n_out_];
+          for (std::size_t e = c; e < pair_.size(); e += n_in_, sums += 3)
           {
             wide const tiny = least * std::max<wide>(size, 1);
-            sums[0] += columns[c][o] * q;
-            sums[1] += std::max(sizes[c][o] * size, tiny);
-            sums[2] += std::max(plain_sizes[c][o] * size, tiny);
+            sums[0] += pair_[e] * q;
+            sums[1] += std::max(sizes_[e] * size, tiny);
+            sums[2] += std::max(plain_sizes_[e] * size, tiny);
           }
         }
     }
@@ -193,10 +143,57 @@ namespace nearfield::app
     [[nodiscard]] std::vector<wide> const& values() const { return values_; }
 
   private:
+    using wide_entries = std::vector<wide>; ///< of K, output by output
+
+    void entries(std::array<wide, 3> const& r, wide_entries& to) const
+    {
+      auto const& of = k_.erased();
+      of.type->matrix(of.value, r.data(), target_.data(), source_->data(), to.data());
+    }
+
+    /// changes_ = sum_d |K(r + e_d) - K(r)| for every entry, e_d = error(d) along an axis.
+    template <class Error>
+    void find_changes(std::array<wide, 3> const& r, Error const& error)
+    {
+      std::fill(changes_.begin(), changes_.end(), wide(0));
+      for (std::size_t d = 0; d < dim_; ++d)
+      {
+        auto moved = r;
+        moved[d] += error(d);
+        entries(moved, moved_);
+        for (std::size_t e = 0; e < pair_.size(); ++e)
+          changes_[e] += std::abs(moved_[e] - pair_[e]);
+      }
+    }
+
+    /// plain_sizes_ = max(|K|, sum_d |r_d dK/dr_d|) for every entry. The second term is the change of K per relative
+    /// change of each r_d. It, not |K|, bounds the effect of rounding r for an entry that cancels (a dipole), crosses
+    /// zero (a logarithm) or falls steeply (a Gaussian).
+    void find_sizes(std::array<wide, 3> const& r)
+    {
+      constexpr wide step = 0x1p-20L;
+      find_changes(r, [&](std::size_t d) { return r[d] * step; });
+      for (std::size_t e = 0; e < pair_.size(); ++e)
+        plain_sizes_[e] = std::max(changes_[e] / step, std::abs(pair_[e]));
+    }
+
+    /// changes_ = what an error of r changes in every entry, errors away from zero, where K is smooth. More than |r| / 64
+    /// is not excused: points that rounding brings that close to each other are no longer apart.
+    void find_rounding_effect(std::array<wide, 3> const& r, std::array<wide, 3> const& errors)
+    {
+      wide const most = std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) / 64;
+      find_changes(r,
+                   [&](std::size_t d) { return std::copysign(std::min(errors[d], most), r[d]); });
+    }
+
     // K and K q may underflow to zero below the normal numbers of T
     static constexpr wide least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
-    K const& k_;
-    std::size_t n_rhs_;
+    any_interaction const& k_;
+    bool is_singular_;
+    std::size_t dim_, n_in_, n_out_, n_rhs_;
+    std::vector<wide> target_;
+    std::vector<wide> const* source_ = nullptr; ///< the parameters of the present one
+    wide_entries pair_, moved_, changes_, plain_sizes_, sizes_;
     std::vector<wide> values_;
   };
 
@@ -207,9 +204,9 @@ namespace nearfield::app
   }
 
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long double over the
-  /// same pairs, from the positions of the files and inputs rounded to T.
-  template <class T, class K>
-  check_report check_outputs(problem<T, K::dim> const& on, K const& k,
+  /// same pairs, from the positions of the files, and parameters and inputs rounded to T.
+  template <class T, int Dim>
+  check_report check_outputs(problem<T, Dim> const& on, any_interaction const& k,
                              std::vector<std::vector<double>> const& outputs, std::size_t n)
   {
     auto const& x = on.target_points().points.positions;
@@ -231,7 +228,7 @@ namespace nearfield::app
           static_cast<std::size_t>(static_cast<std::uint64_t>(m) * on.size() / report.targets);
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
-      reference_sums<T, K> sums(k, on.n_inputs() / K::n_in);
+      reference_sums<T> sums(k, parameters_of<T>(on.target_points(), i), right_hand_sides(on, k));
       auto const add_range = [&](interaction_list::range const& range)
       {
         for (index_type at = range.begin; at < range.end; ++at)
@@ -245,7 +242,8 @@ namespace nearfield::app
                                  range.shift == 0 ? 0 : list.shifts[range.shift][d],
                                  on.origin()[d]);
           };
-          sums.add(from_source, [&](std::size_t c) { return inputs.data()[c][j]; });
+          sums.add(from_source, parameters_of<T>(on.source_points(), j),
+                   [&](std::size_t c) { return inputs.data()[c][j]; });
         }
       };
       add_range(list.own[box]);

@@ -117,8 +117,8 @@ namespace nearfield::app
       add(command, "--pbc", options.cell.pbc, read_pbc,
           "1,1,0: along which vectors of --cell; default: as the file says, or all");
       add(command, "--columns", options.columns, read_words,
-          "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
-          "type of atoms, _ to skip");
+          "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, parameters of "
+          "points, id type of atoms, _ to skip");
       command->add_option("--atom-style", options.atom_style,
                           "LAMMPS atom style, for a file without a style comment");
       add(command, "--frame", options.frame, read_frame,
@@ -140,12 +140,17 @@ namespace nearfield::app
       run->add_option("INPUT", options.input, formats)->required();
       run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
       run->add_option("--interaction", options.interaction.name,
-                      "one of those that 'nearfield info' lists")
+                      "one of those that 'nearfield info' lists; 'nearfield info NAME' says more")
           ->capture_default_str();
       add<std::vector<std::string>>(
           run, "--param", options.interaction.parameters, read_parameters,
           "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
           ->allow_extra_args(false); // one value each: the next word may be INPUT
+      add<std::vector<std::string>>(
+          run, "--point-param", options.interaction.point_parameters, read_parameters,
+          "NAME=VALUE, such as eps=0.01: a parameter of points, for all points of a file without "
+          "that column")
+          ->allow_extra_args(false);
       add_reading(run, options);
       add(run, "--source-columns", options.source_columns, read_words,
           "those of --sources; default: as --columns, if the extension is the same");
@@ -362,8 +367,12 @@ namespace nearfield::app
     add_tune(program, tune_of);
     search_options search_of;
     add_search(program, search_of);
-    auto* info_command =
-        program.add_subcommand("info", "What is built in, and what this machine has");
+    info_options info_of;
+    auto* info_command = program.add_subcommand(
+        "info", "What is built in, and what this machine has; what an interaction is");
+    info_command->add_option("NAME", info_of.names,
+                             "interactions: formula, inputs, outputs, parameters, source");
+    info_command->add_flag("--interactions", info_of.all_interactions, "the same of all");
 
     refuse_empty(argc, argv);
     refuse_unknown_command(program, argc, argv);
@@ -385,7 +394,7 @@ namespace nearfield::app
         program.exit(parse_error, std::cout, std::cerr);
       return success;
     }
-    if (info_command->parsed()) return launched().rank == 0 ? info() : success;
+    if (info_command->parsed()) return launched().rank == 0 ? info(info_of) : success;
     auto const files = {run_of.json, tune_of.json, search_of.json};
     text_aside const aside(std::ranges::any_of(files, [](auto const& json)
                                                { return json && is_standard_output(*json); }));

@@ -26,8 +26,8 @@ namespace nearfield::app
   /// `nearfield demo`: computes the near field of a protein on every back-end and draws it.
   exit_status demo(demo_options const& options);
 
-  /// `nearfield info`: prints what is built in and what this machine has.
-  exit_status info();
+  /// `nearfield info`: prints what is built in and what this machine has, or what interactions are.
+  exit_status info(info_options const& options);
 
   /// Prints one line: version, commit, instruction sets.
   void print_version();

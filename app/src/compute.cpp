@@ -18,8 +18,8 @@ namespace nearfield::app
   namespace detail
   {
     // What one core takes for the pairs, roughly; the tree has been built.
-    template <class T, class K>
-    double seconds_on_a_core(problem<T, K::dim> const& on, K const& k,
+    template <class T, int Dim>
+    double seconds_on_a_core(problem<T, Dim> const& on, any_interaction const& k,
                              execution_options const& step)
     {
       auto const form =
@@ -31,12 +31,12 @@ namespace nearfield::app
           nearfield::detail::cost_subject_of<T>(k, form == pair_form::mutual, worker));
       constexpr double leaf = 64, sources = 27 * leaf;
       return static_cast<double>(on.leaves().interaction_count()) *
-             static_cast<double>(std::max<std::size_t>(1, on.n_inputs() / K::n_in)) *
+             static_cast<double>(std::max<std::size_t>(1, right_hand_sides(on, k))) *
              cost(leaf, sources) / (leaf * sources);
     }
 
-    template <class T, class K>
-    step_result compute_step(problem<T, K::dim> const& on, K const& k,
+    template <class T, int Dim>
+    step_result compute_step(problem<T, Dim> const& on, any_interaction const& k,
                              execution_options const& step, run_result& result)
     {
       std::optional<std::uint64_t> sources;
@@ -56,14 +56,14 @@ namespace nearfield::app
                                    : step);
       }
       gpu_bus bus;
-      rehearsal<T, K> const before(bus, on);
-      std::optional<gpu_points<T, K::dim>> points;
+      rehearsal<T, Dim> const before(bus, on);
+      std::optional<gpu_points<T, Dim>> points;
       result.tree_seconds =
           quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
       describe(on.cut(), on.size(), sources, points->leaves(), result);
       auto how = step;
       auto of = nearfield::detail::form_case_of(k, !on.has_two_sets());
-      of.n_rhs = static_cast<int>(on.n_inputs() / K::n_in);
+      of.n_rhs = static_cast<int>(right_hand_sides(on, k));
       of.points = on.size();
       of.leaves = points->leaves().size();
       how.form = nearfield::detail::choose_form("near_field", step.form, backend::cuda, of);
@@ -76,6 +76,8 @@ namespace nearfield::app
                           named_points const& targets, named_points const* sources,
                           cut_options const& cut)
     {
+      auto const k = interaction_of(options.interaction, Dim);
+      check_inputs(sources ? *sources : targets, k.info());
       std::shared_ptr<executor> builder;
       if (is_on_gpu_alone(step))
         builder = std::make_shared<threads>(8);
@@ -85,43 +87,37 @@ namespace nearfield::app
         builder = tree_builder(step); // StarPU starts here
       problem<T, Dim> const on(targets, sources, cut, builder);
       run_result result;
-      with_interaction<Dim>(options.interaction,
-                            [&]<class K>(K const& k)
-                            {
-                              check_inputs(on.source_points(), K::name, K::n_in);
-                              auto computed = compute_step(on, k, step, result);
-                              result.step = std::move(computed.report);
-                              result.outputs = std::move(computed.outputs);
-                              result.output_names =
-                                  output_names(K::name, K::dim, on.n_inputs() / K::n_in);
-                              if (options.check == 0) return;
-                              auto const start = std::chrono::steady_clock::now();
-                              result.check = check_outputs(on, k, result.outputs, options.check);
-                              result.check_seconds = seconds_since(start);
-                            });
+      auto computed = compute_step(on, k, step, result);
+      result.step = std::move(computed.report);
+      result.outputs = std::move(computed.outputs);
+      result.output_names = output_names(k.info(), right_hand_sides(on, k));
+      if (options.check == 0) return result;
+      auto const start = std::chrono::steady_clock::now();
+      result.check = check_outputs(on, k, result.outputs, options.check);
+      result.check_seconds = seconds_since(start);
       return result;
     }
   }
 
-  std::vector<std::string> output_names(std::string const& interaction, int dim, std::size_t n_rhs)
+  std::vector<std::string> output_names(interaction_info const& of, std::size_t n_rhs)
   {
-    bool const has_value = interaction.starts_with("val_grad_");
-    if (n_rhs != 1 || !(has_value || interaction.starts_with("grad_"))) return {};
+    bool const has_value = of.outputs == "potential, gradient";
+    if (n_rhs != 1 || !(has_value || of.outputs == "gradient")) return {};
     std::vector<std::string> names;
     if (has_value) names.emplace_back("phi");
-    for (int d = 0; d < dim; ++d) names.push_back(std::string("g") + "xyz"[d]);
+    for (int d = 0; d < of.dim; ++d) names.push_back(std::string("g") + "xyz"[d]);
     return names;
   }
 
-  void check_inputs(named_points const& from, std::string const& interaction, std::size_t n_in)
+  void check_inputs(named_points const& from, interaction_info const& of)
   {
-    std::size_t const n = from.points.inputs.size();
+    std::size_t const n = from.points.inputs.size(), n_in = static_cast<std::size_t>(of.n_in);
     if (n == 0 || n % n_in != 0)
-      throw error(from.name + ": found " + std::to_string(n) +
-                  (n == 1 ? " input column" : " input columns") + ", expected " +
-                  std::to_string(n_in) +
-                  (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + interaction +
-                  (n == 0 ? "; --columns can name them q" : ""));
+      throw error(
+          from.name + ": found " + std::to_string(n) +
+          (n == 1 ? " input column" : " input columns") + ", expected " + std::to_string(n_in) +
+          (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + std::string(of.name) +
+          ": " + std::string(of.inputs) + (n == 0 ? "; --columns can name them q" : ""));
   }
 
   std::optional<execution_options> gpu_alone(execution_options const& asked)
@@ -146,10 +142,7 @@ namespace nearfield::app
     {
       auto const builder = std::make_shared<threads>(std::numeric_limits<int>::max());
       problem<T, Dim> const on(of, nullptr, cut, builder);
-      double seconds = 0;
-      with_interaction<Dim>(interaction, [&](auto const& k)
-                            { seconds = detail::seconds_on_a_core(on, k, step); });
-      return seconds;
+      return detail::seconds_on_a_core(on, interaction_of(interaction, Dim), step);
     }
   }
 
@@ -159,7 +152,6 @@ namespace nearfield::app
   {
     if (gpu_alone(options.step) || !may_be_small(options.step, of.points.size()))
       return options.step;
-    check_interaction(options.interaction, of.points.dim);
     double const seconds =
         with_types(options.precision, of.points.dim, [&]<class T, int Dim>()
                    { return seconds_of_step<T, Dim>(of, options.interaction, cut, options.step); });
@@ -174,7 +166,6 @@ namespace nearfield::app
                      named_points const& targets, named_points const* sources,
                      cut_options const& cut)
   {
-    check_interaction(options.interaction, targets.points.dim);
     return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return detail::compute_in<T, Dim>(options, step, targets, sources, cut); });
   }

@@ -37,12 +37,12 @@ namespace nearfield::app
     std::uint64_t points = 0, sources = 0; ///< targets, and sources, which may be the same
   };
 
-  /// phi and gx gy [gz] for a value or a gradient, according to the name of the interaction. Empty (phi1 phi2 ...) for
-  /// other interactions and for several right-hand sides.
-  std::vector<std::string> output_names(std::string const& interaction, int dim, std::size_t n_rhs);
+  /// phi and gx gy [gz] for a potential or a gradient. Empty (phi1 phi2 ...) for other outputs and for several right-hand
+  /// sides.
+  std::vector<std::string> output_names(interaction_info const& of, std::size_t n_rhs);
 
   /// Throws nearfield::error unless the points have n_in columns of inputs for each of one or more right-hand sides.
-  void check_inputs(named_points const& from, std::string const& interaction, std::size_t n_in);
+  void check_inputs(named_points const& from, interaction_info const& of);
 
   /// The options of a run on a GPU alone, if these ask for one, or if `auto` chooses it: where there is one GPU, and
   /// nothing asks for StarPU. None: StarPU, or the calling thread.

@@ -19,12 +19,11 @@ namespace nearfield::app
     public:
       gpu_motion(run_options const& options, execution_options const& step, named_points& of,
                  cut_options const& cut, std::vector<double>&& factors)
-          : motion(options.motion->dt), of_(of), cut_(cut), form_(step.form), x_(of.points.size()),
-            v_(x_.size()), a_(x_.size()), rounded_(is_rounded ? x_.size() : 0), field_(x_.size()),
-            q_(x_.size()), factors_(x_.size())
+          : motion(options.motion->dt), of_(of), cut_(cut), form_(step.form),
+            k_(interaction_of(options.interaction, Dim)), x_(of.points.size()), v_(x_.size()),
+            a_(x_.size()), rounded_(is_rounded ? x_.size() : 0), field_(x_.size()), q_(x_.size()),
+            factors_(x_.size())
       {
-        for (auto const& [name, value] : options.interaction.parameters)
-          set_parameter(k_, name, value);
         if (cut.box)
           cut_.origin = rounding_origins(extents_of(*cut.box), {}); // the root is that of all steps
         else if (is_rounded)
@@ -37,8 +36,7 @@ namespace nearfield::app
           if (own->empty()) own->assign(Dim, std::vector<double>(points.size()));
         // set by the first value that is not finite, which ends the loop
         nearfield::detail::device_clear(not_finite_.data(), sizeof(std::uint32_t), nullptr);
-        rehearsal<T, r_over_r3<Dim>>(bus_, problem<T, Dim>(of, nullptr, cut))
-            .near_field(bus_, k_, step);
+        rehearsal<T, Dim>(bus_, problem<T, Dim>(of, nullptr, cut)).near_field(bus_, k_, step);
 
         auto const upload =
             [this]<class U>(std::vector<std::vector<double>> const& from, std::vector<U*> const& to)
@@ -169,7 +167,7 @@ namespace nearfield::app
       named_points& of_;
       cut_options cut_;
       pair_form form_;
-      r_over_r3<Dim> k_{};
+      any_interaction k_;
       gpu_bus bus_;
       columns x_, v_, a_;
       device_columns<T, Dim> rounded_, field_; // positions for the tree, and the near field at them

@@ -47,6 +47,13 @@ namespace nearfield::app
               {"passed", check.passed()}};
     }
 
+    json object_of(std::vector<std::pair<std::string, double>> const& values)
+    {
+      json object = json::object();
+      for (auto const& [name, value] : values) object[name] = number(value);
+      return object;
+    }
+
     json array_of(std::vector<double> const& values)
     {
       json array = json::array();
@@ -73,6 +80,7 @@ namespace nearfield::app
                          {"inputs", report.inputs},
                          {"velocities", report.velocities},
                          {"masses", report.masses},
+                         {"parameters", report.parameters},
                          {"types", report.types},
                          {"left_out", report.left_out},
                          {"box", json_of(report.cell)},
@@ -96,9 +104,7 @@ namespace nearfield::app
     json of_run(run_options const& options, int dim, taken_files const& files,
                 run_result const& result, double read_seconds)
     {
-      json parameters = json::object(), tasks = json::array();
-      for (auto const& [name, value] : options.interaction.parameters)
-        parameters[name] = number(value);
+      json tasks = json::array();
       for (worker_tasks const& of : result.step.tasks)
         tasks.push_back(
             {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
@@ -110,7 +116,8 @@ namespace nearfield::app
                  {"sources", result.sources},
                  {"dim", dim},
                  {"interaction", options.interaction.name},
-                 {"parameters", parameters},
+                 {"parameters", object_of(options.interaction.parameters)},
+                 {"point_parameters", object_of(options.interaction.point_parameters)},
                  {"precision", name_of(options.precision)},
                  {"backend", name_of(options.step.backend)},
                  {"periodic", array_of(options.periodic)},

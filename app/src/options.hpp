@@ -53,8 +53,10 @@ namespace nearfield::app
   struct interaction_choice
   {
     std::string name = "one_over_r";
-    /// members of the interaction and their values: sigma, eps
+    /// those that all pairs share, and their values: sigma, eps
     std::vector<std::pair<std::string, double>> parameters = {};
+    /// those of points, for all points of a file without that column
+    std::vector<std::pair<std::string, double>> point_parameters = {};
   };
 
   /// Where and how one near-field step runs.
@@ -185,6 +187,14 @@ namespace nearfield::app
     bool shifts = false;
     /// upper limit for the bytes of the list; none: the available memory
     std::optional<std::uint64_t> max_memory = std::nullopt;
+  };
+
+  /// The command `nearfield info`.
+  struct info_options
+  {
+    /// of these interactions all that is known, or of all
+    std::vector<std::string> names = {};
+    bool all_interactions = false;
   };
 
   /// The command `nearfield demo`.

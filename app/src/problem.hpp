@@ -296,19 +296,28 @@ namespace nearfield::app
     /// What is subtracted from all coordinates in double before they are rounded; zeros in double.
     [[nodiscard]] std::span<double const> origin() const { return *cut_.origin; }
 
-    [[nodiscard]] soa<T const, Dim> targets() const
-    {
-      return on_host().targets.template view<Dim>();
-    }
-    [[nodiscard]] soa<T const, Dim> sources() const
-    {
-      return (sources_ ? *on_host().sources : on_host().targets).template view<Dim>();
-    }
-    /// f(targets) or, of two sets, f(targets, sources).
+    /// The positions of the targets.
+    [[nodiscard]] soa<T const, Dim> targets() const { return on_host().targets.positions_view(); }
+    /// f(targets) or, of two sets, f(targets, sources): positions, of which trees are made.
     template <class F>
-    decltype(auto) with_sets(F&& f) const
+    decltype(auto) with_positions(F&& f) const
     {
-      return sources_ ? f(targets(), sources()) : f(targets());
+      return sources_ ? f(targets(), on_host().sources->positions_view()) : f(targets());
+    }
+    /// The same of the columns of points that sums take: positions, then parameters.
+    template <class F>
+    decltype(auto) with_points(F&& f) const
+    {
+      auto const& [x, y, q, tree] = on_host();
+      return y ? f(x.points_view(), y->points_view()) : f(x.points_view());
+    }
+    /// The same of the parameters alone; f() if the points have none.
+    template <class F>
+    decltype(auto) with_parameters(F&& f) const
+    {
+      auto const& [x, y, q, tree] = on_host();
+      if (x.parameters.columns.empty()) return f();
+      return y ? f(x.parameters_view(), y->parameters_view()) : f(x.parameters_view());
     }
     /// The inputs of the sources, of all right-hand sides.
     [[nodiscard]] soa<T const, run_time_columns> inputs() const
@@ -319,17 +328,45 @@ namespace nearfield::app
     {
       if (!leaves_)
       {
-        leaves_ = with_sets([&](auto const&... x)
-                            { return build_tree(simd.with(*builder_), x..., on_host().options); });
+        leaves_ =
+            with_positions([&](auto const&... x)
+                           { return build_tree(simd.with(*builder_), x..., on_host().options); });
       }
       return *leaves_;
     }
 
   private:
+    struct host_set
+    {
+      rounded_columns<T> positions, parameters;
+      std::vector<T const*> columns; ///< of both
+
+      host_set(executor& on, named_points const& of, problem const& in)
+          : positions(on, of.points.positions, in.origin(), in.centre()),
+            parameters(on, of.points.parameters, {}, {}), columns(positions.columns)
+      {
+        check_ranges<T>(of.points.parameters, {}, parameters.ranges, of.name, "parameter",
+                        of.first);
+        columns.insert(columns.end(), parameters.columns.begin(), parameters.columns.end());
+      }
+      [[nodiscard]] soa<T const, Dim> positions_view() const
+      {
+        return positions.template view<Dim>();
+      }
+      [[nodiscard]] soa<T const, run_time_columns> parameters_view() const
+      {
+        return {parameters.columns, parameters.size};
+      }
+      [[nodiscard]] soa<T const, run_time_columns> points_view() const
+      {
+        return {columns, positions.size};
+      }
+    };
+
     struct host_columns
     {
-      rounded_columns<T> targets;
-      std::optional<rounded_columns<T>> sources;
+      host_set targets;
+      std::optional<host_set> sources;
       rounded_columns<T> inputs;
       tree_options<Dim> options;
     };
@@ -337,14 +374,10 @@ namespace nearfield::app
     host_columns const& on_host() const
     {
       if (host_) return *host_;
-      auto const positions = [this](named_points const& of)
-      {
-        return rounded_columns<T>(*builder_, of.points.positions, origin(), centre());
-      };
-      auto x = positions(targets_);
-      std::optional<rounded_columns<T>> y;
-      if (sources_) y.emplace(positions(*sources_));
-      auto const root = options(x.ranges, y ? y->ranges : x.ranges);
+      host_set x(*builder_, targets_, *this);
+      std::optional<host_set> y;
+      if (sources_) y.emplace(*builder_, *sources_, *this);
+      auto const root = options(x.positions.ranges, (y ? *y : x).positions.ranges);
       auto const& from = source_points();
       rounded_columns<T> q(*builder_, from.points.inputs, {}, {});
       check_ranges<T>(from.points.inputs, {}, q.ranges, from.name, "input", from.first);

@@ -52,12 +52,18 @@ namespace nearfield::app
                   error_kind::invalid_data);
     }
 
-    // INPUT and, if there is one, the file of --sources.
+    // INPUT and, if there is one, the file of --sources, with the parameters of points that the interaction reads.
     std::pair<named_points, std::optional<named_points>> read_both(ranks const& all,
                                                                    run_options const& options)
     {
       auto how = reading_of(options);
-      if (!options.sources) return {read_file(all, options.input, how), std::nullopt};
+      how.parameters = point_parameters_of(options.interaction.name);
+      if (!options.sources)
+      {
+        auto points = read_file(all, options.input, how);
+        all.attempt([&] { settle_point_parameters(options.interaction, points, nullptr); });
+        return {std::move(points), std::nullopt};
+      }
       // --frame and --format are for INPUT, and for the other file if it is of the same kind
       auto how_sources = how;
       if (options.sources->extension() != options.input.extension())
@@ -76,7 +82,12 @@ namespace nearfield::app
       how_sources.dim_of = options.dim == 0 ? targets.name : "";
       how_sources.columns = options.source_columns;
       auto sources = read_file(all, *options.sources, how_sources);
-      all.attempt([&] { refuse_z_as_input(options, sources); });
+      all.attempt(
+          [&]
+          {
+            refuse_z_as_input(options, sources);
+            settle_point_parameters(options.interaction, targets, &sources);
+          });
       return {std::move(targets), std::move(sources)};
     }
 
@@ -237,6 +248,7 @@ namespace nearfield::app
     result.merged = merged;
     count_not_finite(all, result, targets.first);
     if (all.is_first()) print_summary(options, points.dim, result);
+    if (options.output && !can_hold_velocities(*options.output)) points.parameters.clear();
     points.outputs = std::move(result.outputs);
     points.output_names = std::move(result.output_names);
     output_files files(all);

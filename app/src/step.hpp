@@ -3,6 +3,7 @@
 #include "problem.hpp"
 
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/kernels/any_interaction.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <chrono>
@@ -41,12 +42,25 @@ namespace nearfield::app
     step_report report;
   };
 
-  /// Columns of U for the outputs of all right-hand sides.
-  template <class U, class T, class K>
-  std::vector<std::vector<U>> output_columns(problem<T, K::dim> const& on, K const&)
+  /// The number of right-hand sides.
+  template <class T, int Dim>
+  std::size_t right_hand_sides(problem<T, Dim> const& on, any_interaction const& k)
   {
-    return std::vector<std::vector<U>>(on.n_inputs() / K::n_in * K::n_out,
-                                       std::vector<U>(on.size()));
+    return on.n_inputs() / static_cast<std::size_t>(k.info().n_in);
+  }
+
+  /// The number of columns of outputs of all of them.
+  template <class T, int Dim>
+  std::size_t n_outputs(problem<T, Dim> const& on, any_interaction const& k)
+  {
+    return right_hand_sides(on, k) * static_cast<std::size_t>(k.info().n_out);
+  }
+
+  /// Columns of U for the outputs of all right-hand sides.
+  template <class U, class T, int Dim>
+  std::vector<std::vector<U>> output_columns(problem<T, Dim> const& on, any_interaction const& k)
+  {
+    return std::vector<std::vector<U>>(n_outputs(on, k), std::vector<U>(on.size()));
   }
 
   /// Outputs as files have them.
@@ -92,8 +106,8 @@ namespace nearfield::app
   }
 
   /// The near field on the calling thread. The time includes the way to the order of the tree, and back.
-  template <class T, class K>
-  step_report serial_near_field(problem<T, K::dim> const& on, K const& k,
+  template <class T, int Dim>
+  step_report serial_near_field(problem<T, Dim> const& on, any_interaction const& k,
                                 soa<T, run_time_columns> const& out,
                                 execution_options const& options)
   {
@@ -101,10 +115,9 @@ namespace nearfield::app
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
     auto const compute = [&]
     {
-      if (on.has_two_sets())
-        near_field(where, k, on.leaves(), on.targets(), on.sources(), on.inputs(), out);
-      else
-        near_field(where, k, on.leaves(), on.targets(), on.inputs(), out, {.form = options.form});
+      on.with_points(
+          [&](auto const&... x)
+          { near_field(where, k, on.leaves(), x..., on.inputs(), out, {.form = options.form}); });
     };
     step_report report;
     if (options.is_small == true)

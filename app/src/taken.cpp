@@ -174,6 +174,7 @@ namespace nearfield::app
       print("inputs", report.inputs);
       print("velocities", report.velocities);
       print("masses", report.masses);
+      print("parameters", report.parameters);
       print("types", report.types);
       if (!box.empty()) std::cout << "; " << box;
       if (!report.left_out.empty()) std::cout << "; left out: " << listed(report.left_out);

@@ -71,8 +71,8 @@ namespace nearfield::app
   }
 
   /// The near field as StarPU tasks.
-  template <class T, class K>
-  step_report starpu_near_field(problem<T, K::dim> const& on, K const& k,
+  template <class T, int Dim>
+  step_report starpu_near_field(problem<T, Dim> const& on, any_interaction const& k,
                                 soa<T, run_time_columns> const& out,
                                 execution_options const& options)
   {
@@ -88,7 +88,7 @@ namespace nearfield::app
     report.gpus = running.runtime().n_gpus();
     if (!options.workers && !std::getenv("STARPU_NCPU") && report.gpus == 0)
       report.worker_limit = starpu_worker_limit();
-    on.with_sets(
+    on.with_points(
         [&](auto const&... x)
         {
           starpu::near_field step{running.runtime(), k, groups, x..., on.inputs(), out, how};
@@ -157,8 +157,8 @@ namespace nearfield::app
 
   /// The near field as StarPU tasks or, as the options say, on the calling thread. Throws nearfield::error for StarPU's
   /// options if it is not built in.
-  template <class T, class K>
-  step_result near_field_step(problem<T, K::dim> const& on, K const& k,
+  template <class T, int Dim>
+  step_result near_field_step(problem<T, Dim> const& on, any_interaction const& k,
                               execution_options const& options)
   {
     auto delivered = output_columns<T>(on, k);

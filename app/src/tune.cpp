@@ -27,52 +27,12 @@ namespace nearfield::app
       return options.step.backend == backend::scalar ? isa::scalar : selected_isa();
     }
 
-    template <class T, class K>
-    pair_cost measure(run_options const& options, K const& k, pair_form form, bool on_gpu)
+    template <class T>
+    pair_cost measure(run_options const& options, any_interaction const& k, pair_form form,
+                      bool on_gpu)
     {
       return on_gpu ? pair_cost_of<T>(cuda, k, form)
                     : pair_cost_of<T>(simd_backend{isa_of(options)}, k, form);
-    }
-
-    template <class T, int Dim>
-    pair_cost measure_in(run_options const& options, bool on_gpu)
-    {
-      std::optional<pair_cost> cost;
-      pair_form const form = options.sources ? pair_form::one_sided : options.step.form;
-      with_interaction<Dim>(options.interaction,
-                            [&](auto const& k) { cost = measure<T>(options, k, form, on_gpu); });
-      return *cost;
-    }
-
-    template <class T, class K>
-    tuning tune_interaction(run_options const& options, problem<T, K::dim> const& on, K const& k,
-                            executor& threads, bool counts_groups)
-    {
-      pair_form const form = on.has_two_sets() ? pair_form::one_sided : options.step.form;
-      auto start = std::chrono::steady_clock::now();
-      bool const on_gpu = computes_on_gpus(options.step);
-      tuning result{.worker = std::string(on_gpu ? "cuda" : nearfield::name_of(isa_of(options))),
-                    .form = form,
-                    .cost = measure<T>(options, k, form, on_gpu)};
-      result.cost_seconds = seconds_since(start);
-
-      start = std::chrono::steady_clock::now();
-      auto const where = simd.with(threads);
-      leaf_costs const costs{.near_field = result.cost,
-                             .seconds_per_leaf = options.far_field_cost.value_or(0)};
-      result.choice = on.with_sets([&](auto const&... x)
-                                   { return choose_leaf_size(where, x..., costs, on.options()); });
-      result.choice_seconds = seconds_since(start);
-      if constexpr (starpu_is_built_in)
-        if (counts_groups && options.step.workers != 0 && !gpu_alone(options.step))
-        {
-          auto how = on.options();
-          how.max_leaf_size = result.choice.max_leaf_size;
-          result.groups = number_of_groups(
-              options.step,
-              on.with_sets([&](auto const&... x) { return build_tree(where, x..., how); }));
-        }
-      return result;
     }
 
     template <class T, int Dim>
@@ -83,10 +43,32 @@ namespace nearfield::app
       auto const here = std::make_shared<threads>(cpu_count());
       problem<T, Dim> const on(
           targets, sources, {.box = box, .period = options.periodic, .cell = options.cell}, here);
-      std::optional<tuning> result;
-      with_interaction<Dim>(options.interaction, [&](auto const& k)
-                            { result = tune_interaction(options, on, k, *here, counts_groups); });
-      return *result;
+      auto const k = interaction_of(options.interaction, Dim);
+      pair_form const form = on.has_two_sets() ? pair_form::one_sided : options.step.form;
+      auto start = std::chrono::steady_clock::now();
+      bool const on_gpu = computes_on_gpus(options.step);
+      tuning result{.worker = std::string(on_gpu ? "cuda" : nearfield::name_of(isa_of(options))),
+                    .form = form,
+                    .cost = measure<T>(options, k, form, on_gpu)};
+      result.cost_seconds = seconds_since(start);
+
+      start = std::chrono::steady_clock::now();
+      auto const where = simd.with(*here);
+      leaf_costs const costs{.near_field = result.cost,
+                             .seconds_per_leaf = options.far_field_cost.value_or(0)};
+      result.choice = on.with_positions(
+          [&](auto const&... x) { return choose_leaf_size(where, x..., costs, on.options()); });
+      result.choice_seconds = seconds_since(start);
+      if constexpr (starpu_is_built_in)
+        if (counts_groups && options.step.workers != 0 && !gpu_alone(options.step))
+        {
+          auto how = on.options();
+          how.max_leaf_size = result.choice.max_leaf_size;
+          result.groups = number_of_groups(
+              options.step,
+              on.with_positions([&](auto const&... x) { return build_tree(where, x..., how); }));
+        }
+      return result;
     }
 
     std::string padded(std::string text, std::size_t width)
@@ -98,16 +80,16 @@ namespace nearfield::app
 
   pair_cost cost_of_pairs(run_options const& options, int dim, bool on_gpu)
   {
-    check_interaction(options.interaction, dim);
-    return with_types(options.precision, dim,
-                      [&]<class T, int Dim>() { return measure_in<T, Dim>(options, on_gpu); });
+    auto const k = interaction_of(options.interaction, dim);
+    pair_form const form = options.sources ? pair_form::one_sided : options.step.form;
+    return options.precision == precision::f32 ? measure<float>(options, k, form, on_gpu)
+                                               : measure<double>(options, k, form, on_gpu);
   }
 
   tuning tune_leaves(run_options const& options, named_points const& targets,
                      named_points const* sources, std::optional<point_set::bounding_box> const& box,
                      bool counts_groups)
   {
-    check_interaction(options.interaction, targets.points.dim);
     return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return tune_in<T, Dim>(options, targets, sources, box, counts_groups); });
   }

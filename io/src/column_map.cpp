@@ -17,6 +17,14 @@ namespace nearfield::detail::io
                                     "gy gz, ax ay az, id mol type of "
                                     "atoms, _ to skip";
 
+    // a, b, c, for messages
+    std::string in_a_row(std::vector<std::string> const& names)
+    {
+      std::string text;
+      for (auto const& name : names) text += name + ", ";
+      return text;
+    }
+
     // 'a' 'b' 'c' ..., for messages
     std::string some_of(std::vector<std::string> const& titles)
     {
@@ -67,9 +75,10 @@ namespace nearfield::detail::io
     {
       auto const& name = options.columns[c];
       auto const known = known_name(name);
-      if (known.empty() && name != "_" && !is_label(name))
+      if (known.empty() && name != "_" && !is_label(name) &&
+          one_of(options.parameters, name).empty())
         throw error(printable(file) + ": columns (--columns): found column " + in_quotes(name) +
-                    ", expected " + given_names);
+                    ", expected " + in_a_row(options.parameters) + given_names);
       columns.names.push_back(known.empty() ? "_" : known);
       columns.titles.push_back(numbered(c));
     }
@@ -99,6 +108,17 @@ namespace nearfield::detail::io
     for (std::size_t c = 0; c < map.names.size(); ++c)
     {
       auto& name = map.names[c];
+      auto const parameter =
+          one_of(options.parameters, options.columns.empty() ? map.titles[c] : options.columns[c]);
+      if (!parameter.empty())
+      {
+        if (one_of(map.parameter_names, parameter) == parameter)
+          where.fail("column " + in_quotes(map.titles[c]) + " and another for " + parameter,
+                     "one for " + parameter + ", and _ for the other");
+        map.parameters.push_back(c);
+        map.parameter_names.push_back(name = parameter);
+        continue;
+      }
       if (name == "type" && options.types) map.types.push_back(c);
       if (name == "type" && !options.types) name = "_";
       if (name == "_" || name == "type") continue;
@@ -165,8 +185,10 @@ namespace nearfield::detail::io
     points.dim = static_cast<int>(map.positions.size());
     points.positions.resize(map.positions.size());
     points.velocities.resize(map.velocities.size());
+    points.parameters.resize(map.parameters.size());
     points.inputs.resize(map.inputs.size());
     points.outputs.resize(map.outputs.size());
+    points.parameter_names = map.parameter_names;
     points.input_names = map.input_names;
     points.output_names = map.output_names;
     return points;
@@ -184,6 +206,7 @@ namespace nearfield::detail::io
     add(map.positions, points.positions);
     for (auto const c : map.masses) columns.push_back({c, &points.masses});
     add(map.velocities, points.velocities);
+    add(map.parameters, points.parameters);
     add(map.inputs, points.inputs);
     add(map.outputs, points.outputs, true);
     return columns;
@@ -205,6 +228,7 @@ namespace nearfield::detail::io
     add(report->positions, map.positions);
     add(report->velocities, map.velocities);
     add(report->masses, map.masses);
+    add(report->parameters, map.parameters);
     add(report->inputs, map.inputs);
     add(report->outputs, map.outputs);
     add(report->types, map.types);

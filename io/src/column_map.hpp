@@ -34,8 +34,8 @@ namespace nearfield::detail::io
   struct column_map : named_columns
   {
     std::vector<std::size_t> positions = {}, velocities = {}, masses = {}, inputs = {},
-                             outputs = {}, types = {};
-    std::vector<std::string> input_names = {}, output_names = {};
+                             outputs = {}, types = {}, parameters = {};
+    std::vector<std::string> input_names = {}, output_names = {}, parameter_names = {};
     bool are_momenta = false;  ///< the velocities, which are to be divided by masses
     bool lacks_masses = false; ///< the file has momenta that are left out for that
     /// v or mv: of the velocities or momenta that are left out since a component is missing; otherwise empty

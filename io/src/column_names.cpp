@@ -166,6 +166,12 @@ namespace nearfield::detail::io
     return rest.empty() ? name : rest;
   }
 
+  std::string one_of(std::vector<std::string> const& names, std::string_view title)
+  {
+    auto const found = std::find(names.begin(), names.end(), plain(title));
+    return found == names.end() ? std::string() : *found;
+  }
+
   bool is_label(std::string_view name)
   {
     return is_one_of(labels, plain(name));

@@ -15,6 +15,9 @@ namespace nearfield::detail::io
   /// The same for the `count` columns of one property, such as `pos`; `_` for those that say nothing.
   std::vector<std::string> known_names(std::string_view property, std::size_t count);
 
+  /// The one of `names` that a file means by `title`: the title in lower case, without quotes and a unit; otherwise empty.
+  std::string one_of(std::vector<std::string> const& names, std::string_view title);
+
   /// Whether columns of atoms have that name that are not values: id, mol ...
   bool is_label(std::string_view name);
 

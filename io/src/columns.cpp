@@ -174,7 +174,12 @@ namespace nearfield
 
       void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
-        map_ = map_of(columns_named(names), options_,
+        map_ = map_named(names, line);
+      }
+      [[nodiscard]] column_map map_named(std::vector<std::string_view> const& names,
+                                         std::size_t line) const
+      {
+        return map_of(columns_named(names), options_,
                       {name_, line, place::line, " (or give --columns)"});
       }
 
@@ -207,7 +212,7 @@ namespace nearfield
                                " names, as many as the first row has fields (or give --columns)");
             continue;
           }
-          if (map_ && columns_named(names).names != map_->names)
+          if (map_ && map_named(names, comment.line).names != map_->names)
             fail_at_line(name_, comment.line, "another comment with names of columns",
                          "one (or give --columns)");
           if (!map_) use_names(names, comment.line);

@@ -215,6 +215,9 @@ namespace nearfield
           add_component(a, read_finite(fields_[map.velocities[a]], where(), "a velocity"), row);
         for (auto const c : map.masses)
           points_.masses.push_back(read_finite(fields_[c], where(), "the mass"));
+        for (std::size_t k = 0; k < map.parameters.size(); ++k)
+          points_.parameters[k].push_back(
+              read_finite(fields_[map.parameters[k]], where(), map.parameter_names[k]));
         for (std::size_t k = 0; k < map.outputs.size(); ++k)
           points_.outputs[k].push_back(
               read_value(fields_[map.outputs[k]], where(), map.output_names[k]));

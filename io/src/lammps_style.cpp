@@ -109,7 +109,10 @@ namespace nearfield::detail::io
     atom_columns atoms;
     place const or_columns{where.name, where.number, place::line, " (or give --columns)"};
     // of which z is to be one value if the points are read in 2D
-    read_options const in_space{.dim = 3, .types = options.types};
+    read_options const in_space{.dim = 3,
+                                .columns = options.columns,
+                                .types = options.types,
+                                .parameters = options.parameters};
     if (!options.columns.empty())
     {
       atoms.style = "columns as given";

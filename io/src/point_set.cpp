@@ -60,8 +60,11 @@ namespace nearfield
                   " columns, expected dim = " + std::to_string(points.dim) + ", or none");
     check_columns(points.velocities, points.size(), "velocities", true);
     if (!points.masses.empty()) check_columns({points.masses}, points.size(), "masses", true);
+    check_columns(points.parameters, points.size(), "parameters", true);
     check_columns(points.inputs, points.size(), "inputs", true);
     check_columns(points.outputs, points.size(), "outputs", false);
+    if (!points.parameters.empty())
+      check_names(points.parameter_names, points.parameters.size(), "parameter_names");
     check_names(points.input_names, points.inputs.size(), "input_names");
     check_names(points.output_names, points.outputs.size(), "output_names");
     if (!points.types.empty() && points.types.size() != points.size())
@@ -92,6 +95,7 @@ namespace nearfield
     for (std::size_t d = 0; d < points.velocities.size(); ++d)
       names.push_back(std::string("v") + "xyz"[d]);
     if (!points.masses.empty()) names.emplace_back("m");
+    append(names, points.parameter_names, points.parameters.size(), "parameter");
     append(names, points.input_names, points.inputs.size(), "q");
     append(names, points.output_names, points.outputs.size(), "phi");
     return names;

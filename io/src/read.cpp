@@ -25,7 +25,8 @@ namespace nearfield
           column = {column.begin() + static_cast<std::ptrdiff_t>(begin),
                     column.begin() + static_cast<std::ptrdiff_t>(end)};
       };
-      for (auto* group : {&points.positions, &points.velocities, &points.inputs, &points.outputs})
+      for (auto* group : {&points.positions, &points.velocities, &points.parameters, &points.inputs,
+                          &points.outputs})
         for (auto& column : *group) keep(column);
       keep(points.masses);
       keep(points.types);

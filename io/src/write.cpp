@@ -66,9 +66,9 @@ namespace nearfield
 
     void check_columns_of_fma(point_set const& points)
     {
-      if (!points.velocities.empty() || !points.masses.empty())
-        throw error("point_set: found velocities or masses, which an FMA file cannot hold; write "
-                    ".csv, .vtu or .xyz, or leave them out");
+      if (!points.velocities.empty() || !points.masses.empty() || !points.parameters.empty())
+        throw error("point_set: found velocities, masses or parameters, which an FMA file cannot "
+                    "hold; write .csv, .vtu or .xyz, or leave them out");
       auto const n = points.positions.size() + points.inputs.size() + points.outputs.size();
       if (n > max_values_per_point)
         throw error("point_set: found " + std::to_string(n) + " columns, expected at most " +
@@ -167,6 +167,7 @@ namespace nearfield
     append(points.positions);
     append(points.velocities);
     if (!points.masses.empty()) columns.push_back(points.masses.data());
+    append(points.parameters);
     append(points.inputs);
     append(points.outputs);
     return columns;

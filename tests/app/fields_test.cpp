@@ -82,6 +82,7 @@ TEST(fields, of_one_set)
                                {"dim", "3"},
                                {"interaction", "one_over_r"},
                                {"parameters", "{}"},
+                               {"point_parameters", "{}"},
                                {"precision", "f64"},
                                {"backend", "auto"},
                                {"periodic", "[]"},

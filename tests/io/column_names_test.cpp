@@ -117,6 +117,41 @@ TEST(names_of_columns, of_columns_without_names_are_their_numbers)
   EXPECT_EQ(named.left_out, names{"c"});
 }
 
+// Parameters of points are read if they are asked for, and written.
+TEST(names_of_columns, of_parameters_are_those_asked_for)
+{
+  read_options const wanted{.parameters = {"h", "eps", "n_x"}};
+  auto const text = "x,y,q,EPS [nm],n_x\n1,2,3,4,5\n6,7,8,9,10\n";
+  EXPECT_EQ(read_columns(text).report.left_out, (names{"EPS [nm]", "n_x"}));
+  auto const [points, report] = read_columns(text, wanted);
+  EXPECT_EQ(points.parameters, (columns{{4, 9}, {5, 10}}));
+  EXPECT_EQ(points.parameter_names, (names{"eps", "n_x"}));
+  EXPECT_EQ(points.inputs, (columns{{3, 8}}));
+  EXPECT_EQ(report.parameters, (names{"EPS [nm]", "n_x"}));
+  EXPECT_EQ(report.left_out, names{});
+  EXPECT_EQ(column_names(points), (names{"x", "y", "eps", "n_x", "q"}));
+  auto again = read_columns(format_csv(points), wanted).points;
+  EXPECT_EQ(again, points);
+  EXPECT_EQ(parse_xyz(format_xyz(points), "a.xyz", {.dim = 3, .parameters = wanted.parameters})
+                .parameters,
+            points.parameters);
+  EXPECT_THAT(message_of([&] { static_cast<void>(format_fma(points)); }),
+              testing::HasSubstr("parameters, which an FMA file cannot hold"));
+
+  auto given = wanted;
+  given.columns = {"x", "eps", "y", "h"};
+  EXPECT_EQ(read_columns("1,2,3,4\n", given).points.parameters, (columns{{2}, {4}}));
+  given.columns = {"x", "_", "y", "h"};
+  EXPECT_EQ(read_columns("x,eps,y,h\n1,2,3,4\n", given).points.parameter_names, names{"h"});
+  given.columns = {"id", "x", "y", "z", "h"};
+  EXPECT_EQ(parse_lammps("t\n1 atoms\nAtoms\n\n1 2 3 4 5\n", "data.a", given).parameters,
+            (columns{{5}}));
+  EXPECT_THAT(message_of([&] { read_columns("x,y,eps,Eps\n1,2,3,4\n", wanted); }),
+              testing::HasSubstr("column 'Eps' and another for eps, expected one for eps"));
+  EXPECT_THAT(message_of([&] { read_columns("x,y,eps\n1,2,nan\n", wanted); }),
+              testing::HasSubstr("line 2"));
+}
+
 // Two names for one thing, and names that may be those of the columns or not, are not for the reader to decide.
 TEST(names_of_columns, that_leave_a_choice_are_refused)
 {

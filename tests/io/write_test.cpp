@@ -302,7 +302,7 @@ TEST(write, an_fma_file_has_no_place_for_velocities)
 {
   auto points = awkward_points(3, 2, 1, 0);
   points.masses = {1, 2};
-  EXPECT_THAT(message_of([&] { format_fma(points); }), testing::HasSubstr("found velocities or"));
+  EXPECT_THAT(message_of([&] { format_fma(points); }), testing::HasSubstr("found velocities,"));
   EXPECT_THAT(message_of([&] { format_bfma(points); }), testing::HasSubstr("write .csv, .vtu"));
   for (auto const* name : {"a.csv", "a.VTU", "a.xyz"}) EXPECT_TRUE(can_hold_velocities(name));
   for (auto const* name : {"a.fma", "a.bfma"}) EXPECT_FALSE(can_hold_velocities(name));

@@ -143,10 +143,11 @@ namespace nearfield::app
 
   /// As check_outputs(): every rank adds what its own sources contribute to each of the sums, by leaves that touch that
   /// of the target, without the lists and messages of the step. `outputs` are those of the caller's points.
-  template <class T, class K>
-  check_report check_over(mpi_ranks const& all, problem<T, K::dim> const& on,
-                          starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
-                          std::vector<std::vector<double>> const& outputs, std::size_t n)
+  template <class T, int Dim>
+  check_report check_over(mpi_ranks const& all, problem<T, Dim> const& on,
+                          starpu_mpi::distributed_tree<T, Dim> const& tree,
+                          any_interaction const& k, std::vector<std::vector<double>> const& outputs,
+                          std::size_t n)
   {
     check_report report;
     report.targets = std::min<std::uint64_t>(n, tree.total_points());
@@ -158,25 +159,36 @@ namespace nearfield::app
     std::vector<std::vector<double>> y; // of the file
     for (auto const& column : on.source_points().points.positions)
       y.push_back(detail::own_column(all, tree, column.data()));
+    named_points own_sources; // their parameters
+    for (auto const& column : on.source_points().points.parameters)
+      own_sources.points.parameters.push_back(detail::own_column(all, tree, column.data()));
+    auto const n_parameters = k.info().point_parameters.size();
     auto const first = on.target_points().first;
     auto const is_here = [&](std::uint64_t number)
     {
       return number >= first && number - first < on.size();
     };
-    std::vector<long double> x(targets.size() * K::dim); // known to the rank that has read it
+    // positions and parameters, known to the rank that has read them
+    std::size_t const n_x = Dim + n_parameters;
+    std::vector<long double> x(targets.size() * n_x);
     for (std::size_t m = 0; m < targets.size(); ++m)
-      for (std::size_t d = 0; d < K::dim && is_here(targets[m].number); ++d)
-        x[m * K::dim + d] = on.target_points().points.positions[d][targets[m].number - first];
+    {
+      if (!is_here(targets[m].number)) continue;
+      auto const i = static_cast<std::size_t>(targets[m].number - first);
+      for (std::size_t d = 0; d < Dim; ++d)
+        x[m * n_x + d] = on.target_points().points.positions[d][i];
+      std::ranges::copy(parameters_of<T>(on.target_points(), i), &x[m * n_x + Dim]);
+    }
     x = all.sum(std::move(x));
     auto const known = tree.known_sources();
-    auto const images = detail::images_of<K::dim>(tree.period());
-    detail::box_of_points<T, K::dim> const box(on.options().cell, tree.period(), on.origin());
-    std::vector<std::array<double, K::dim>> shifts, y_moves;
+    auto const images = detail::images_of<Dim>(tree.period());
+    detail::box_of_points<T, Dim> const box(on.options().cell, tree.period(), on.origin());
+    std::vector<std::array<double, Dim>> shifts, y_moves;
     for (auto const& image : images) shifts.push_back(box.shift_of(image));
     for (std::size_t j = 0; j < y.front().size(); ++j)
     {
-      std::array<double, K::dim> at;
-      for (std::size_t d = 0; d < K::dim; ++d) at[d] = y[d][j];
+      std::array<double, Dim> at;
+      for (std::size_t d = 0; d < Dim; ++d) at[d] = y[d][j];
       y_moves.push_back(box.move_of(at));
     }
 
@@ -184,14 +196,15 @@ namespace nearfield::app
     for (std::size_t m = 0; m < targets.size(); ++m)
     {
       auto const& target = targets[m];
-      std::array<double, K::dim> at;
-      for (std::size_t d = 0; d < K::dim; ++d) at[d] = static_cast<double>(x[m * K::dim + d]);
+      auto const* const of_x = &x[m * n_x];
+      std::array<double, Dim> at;
+      for (std::size_t d = 0; d < Dim; ++d) at[d] = static_cast<double>(of_x[d]);
       auto const x_move = box.move_of(at);
-      reference_sums<T, K> of_target(k, inputs.size() / K::n_in);
+      reference_sums<T> of_target(k, {of_x + Dim, of_x + n_x}, right_hand_sides(on, k));
       for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
         for (std::size_t image = 0; image < images.size(); ++image)
         {
-          if (!detail::touch<K::dim>(tree.cell(b), images[image], target.leaf)) continue;
+          if (!detail::touch<Dim>(tree.cell(b), images[image], target.leaf)) continue;
           for (index_type j = known.begin(b) - tree.first_source();
                j < known.end(b) - tree.first_source(); ++j)
           {
@@ -201,7 +214,8 @@ namespace nearfield::app
               return difference<T>({at[d], x_move[d]}, {y[d][j], y_moves[j][d]}, shifts[image][d],
                                    on.origin()[d]);
             };
-            of_target.add(from_source, [&](std::size_t c) { return inputs[c][j]; });
+            of_target.add(from_source, parameters_of<T>(own_sources, j),
+                          [&](std::size_t c) { return inputs[c][j]; });
           }
         }
       sums.insert(sums.end(), of_target.values().begin(), of_target.values().end());

@@ -89,12 +89,11 @@ namespace nearfield::app
               starpu_mpi::distribution_options const how{
                   .gpu = runtime_.running().runtime().first_gpu()};
               auto const where = runtime_.place_of_tree();
-              on_->with_sets([&](auto const&... x)
-                             { tree_.emplace(where, MPI_COMM_WORLD, x..., root, how); });
+              on_->with_positions([&](auto const&... x)
+                                  { tree_.emplace(where, MPI_COMM_WORLD, x..., root, how); });
             });
         result.tree_seconds = seconds_since(begin);
-        with_interaction<Dim>(options_.interaction,
-                              [&](auto const& k) { all_.attempt([&] { make_step(k); }); });
+        all_.attempt([&] { make_step(); });
         full_leaf const fullest{.targets = tree_->total_points(),
                                 .sources = sources_ ? tree_->total_sources() : 0,
                                 .in_leaf = largest_leaf(),
@@ -102,20 +101,22 @@ namespace nearfield::app
         if (all_.is_first()) report_full_leaf(cut_, fullest);
       }
 
-      template <class K>
-      void make_step(K const& k)
+      void make_step()
       {
-        check_inputs(on_->source_points(), K::name, K::n_in);
+        auto const k = interaction_of(options_.interaction, Dim);
         delivered_ = output_columns<T>(*on_, k);
         out_ = pointers<T>(delivered_);
         auto const& how = options_.step;
-        step_.emplace(
-            runtime_.running().runtime(), k, *tree_, on_->inputs(),
-            soa<T, run_time_columns>(out_, on_->size()),
-            starpu_mpi::step_options{
-                .form = how.form,
-                .backend = how.backend,
-                .groups = {.leaves_per_group = how.leaves_per_group.value_or(automatic)}});
+        starpu_mpi::step_options const options{
+            .form = how.form,
+            .backend = how.backend,
+            .groups = {.leaves_per_group = how.leaves_per_group.value_or(automatic)}};
+        on_->with_parameters(
+            [&](auto const&... parameters)
+            {
+              step_.emplace(runtime_.running().runtime(), k, *tree_, parameters..., on_->inputs(),
+                            soa<T, run_time_columns>(out_, on_->size()), options);
+            });
       }
 
       // The points, as many on each rank, have other positions, which are finite.
@@ -181,23 +182,26 @@ namespace nearfield::app
                           named_points const& targets, named_points const* sources,
                           cut_options const& cut)
     {
+      std::optional<any_interaction> chosen;
+      all.attempt(
+          [&]
+          {
+            chosen = interaction_of(options.interaction, Dim);
+            check_inputs(sources ? *sources : targets, chosen->info());
+          });
+      any_interaction const& k = *chosen;
       runtime_over const runtime(all, options.step);
       field_over<T, Dim> field(all, runtime, options, targets, sources, cut);
       auto result = field.compute();
       field.describe(result);
       result.tree_seconds = all.greatest(result.tree_seconds);
       result.step.seconds = all.greatest(result.step.seconds);
-      with_interaction<Dim>(options.interaction,
-                            [&]<class K>(K const& k)
-                            {
-                              result.output_names =
-                                  output_names(K::name, Dim, field.points().n_inputs() / K::n_in);
-                              if (options.check == 0) return;
-                              auto const start = std::chrono::steady_clock::now();
-                              result.check = check_over(all, field.points(), field.tree(), k,
-                                                        result.outputs, options.check);
-                              result.check_seconds = all.greatest(seconds_since(start));
-                            });
+      result.output_names = output_names(k.info(), right_hand_sides(field.points(), k));
+      if (options.check == 0) return result;
+      auto const start = std::chrono::steady_clock::now();
+      result.check =
+          check_over(all, field.points(), field.tree(), k, result.outputs, options.check);
+      result.check_seconds = all.greatest(seconds_since(start));
       return result;
     }
   }
@@ -205,7 +209,6 @@ namespace nearfield::app
   run_result host_over::compute(run_options const& options, named_points const& targets,
                                 named_points const* sources, cut_options const& cut) const
   {
-    all_.attempt([&] { check_interaction(options.interaction, targets.points.dim); });
     return with_types(options.precision, targets.points.dim, [&]<class T, int Dim>()
                       { return compute_in<T, Dim>(all_, options, targets, sources, cut); });
   }

@@ -41,6 +41,11 @@ namespace nearfield
     std::vector<std::vector<double>> velocities = {};
     /// one per point, or none
     std::vector<double> masses = {};
+    /// what interactions read of points, such as a softening length: those of read_options.parameters that the file
+    /// has, one column each, or none
+    std::vector<std::vector<double>> parameters = {};
+    /// one name per column of parameters
+    std::vector<std::string> parameter_names = {};
     /// charges, masses ...: one column each, or none
     std::vector<std::vector<double>> inputs = {};
     /// potentials, forces ...: one column each, or none
@@ -63,13 +68,13 @@ namespace nearfield
   };
 
   /// Throws nearfield::error unless `points` has dim = 2 or 3 columns of positions, columns of one length,
-  /// finite positions, velocities, masses and inputs, as many velocities as positions or none, names for all or
-  /// none of the inputs, the same for outputs, types of all points or none, each with a name, and, if it has a box, dim
+  /// finite positions, velocities, masses, parameters and inputs, as many velocities as positions or none, names for
+  /// all parameters, names for all or none of the inputs, the same for outputs, types of all points or none, each with a name, and, if it has a box, dim
   /// finite coordinates of its centre and a positive finite half width.
   NEARFIELD_API void check(point_set const& points);
 
   /// The column names for a file's header line: x y [z], then vx vy [vz] and m if there are velocities and masses,
-  /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
+  /// then parameters, inputs and outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
   /// What a reader has made of a file: the names in the file of the columns that became positions, velocities, masses,
@@ -106,6 +111,7 @@ namespace nearfield
     std::vector<std::string> positions = {};  ///< names of columns
     std::vector<std::string> velocities = {}; ///< or `section Velocities`
     std::vector<std::string> masses = {};     ///< or `section Masses`
+    std::vector<std::string> parameters = {}; ///< names of columns, of those that were asked for
     std::vector<std::string> inputs = {};     ///< names of columns
     std::vector<std::string> outputs = {};    ///< names of columns
     std::vector<std::string> types = {};      ///< the name of a column, if they were asked for
@@ -138,7 +144,7 @@ namespace nearfield
     std::string dim_of = {};
     /// The columns of a text file, an array or the Atoms section of LAMMPS from left to right: x y z for positions, vx
     /// vy vz for velocities, m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for
-    /// outputs, id, mol and type for those of atoms, _ for a column to skip.
+    /// outputs, id, mol and type for those of atoms, those of `parameters`, _ for a column to skip.
     /// Empty: the names of the file; without names, x y [z] and inputs.
     /// If given, a first row of text without numbers is skipped as a header. It must then have a name above each
     /// column that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
@@ -158,6 +164,9 @@ namespace nearfield
     /// element, symbol or symbols of text and XYZ. Throws for other formats, for a file without such a column, and for one
     /// with several.
     bool types = false;
+    /// Names of parameters of points, such as eps, in lower case: the points get those that name a column, in any case and
+    /// with a unit behind, or that `columns` names. Files without names, FMA and PQR have none.
+    std::vector<std::string> parameters = {};
   };
 
   /// Reads the points of `path`. Its name, or options.format, gives the format: .fma (text), .bfma (binary), .pqr,
@@ -261,7 +270,7 @@ namespace nearfield
   /// The file appears under its name only when it is complete. Outputs may be nan, inf or
   /// -inf; text files spell them so, and read_points reads them back. Throws nearfield::error if the points
   /// fail check(), a value or the box of an FMA file exceeds the range of the precision, an FMA file would have
-  /// more than 4096 columns, or velocities or masses, the extension is unknown, or the file cannot be written.
+  /// more than 4096 columns, or velocities, masses or parameters, the extension is unknown, or the file cannot be written.
   NEARFIELD_API void write_points(std::filesystem::path const& path, point_set const& points,
                                   write_options const& options = {});
 
@@ -275,7 +284,7 @@ namespace nearfield
   /// computation.
   NEARFIELD_API void check_writable_format(std::filesystem::path const& path);
 
-  /// Whether files of that name can hold velocities and masses: those of the FMA formats cannot. Throws
+  /// Whether files of that name can hold velocities, masses and parameters: those of the FMA formats cannot. Throws
   /// nearfield::error unless write_points knows the extension.
   NEARFIELD_API bool can_hold_velocities(std::filesystem::path const& path);
 
@@ -288,7 +297,7 @@ namespace nearfield
   /// FMA v2 binary: the same header and values, little-endian, without padding.
   NEARFIELD_API std::string format_bfma(point_set const& points, write_options const& options = {});
 
-  /// CSV: a line with the column names, then a row per point: positions, velocities, masses, inputs, outputs, in
+  /// CSV: a line with the column names, then a row per point, as column_names() orders them, in
   /// the shortest decimals that read back to the same value.
   NEARFIELD_API std::string format_csv(point_set const& points, write_options const& options = {});
 

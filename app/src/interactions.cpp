@@ -1,0 +1,98 @@
+#include "interactions.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace nearfield::app
+{
+  any_interaction interaction_of(interaction_choice const& choice, int dim)
+  {
+    auto const infos = interaction_infos();
+    auto const found = std::ranges::find(infos, choice.name, &interaction_info::name);
+    if (dim == 0) dim = found == infos.end() ? 3 : found->dim;
+    any_interaction const by_default(choice.name, dim);
+    std::vector<std::pair<std::string_view, double>> const parameters(choice.parameters.begin(),
+                                                                      choice.parameters.end());
+    try
+    {
+      return {by_default.info().name, dim, parameters};
+    }
+    catch (error const& e)
+    {
+      throw error(std::string("--param: ") + e.what(), e.kind());
+    }
+  }
+
+  std::vector<std::string> point_parameters_of(std::string const& interaction)
+  {
+    std::vector<std::string> names;
+    for (interaction_info const& each : interaction_infos())
+      for (auto const name : each.point_parameters)
+        if (each.name == interaction && std::ranges::find(names, name) == names.end())
+          names.emplace_back(name);
+    return names;
+  }
+
+  void check_interaction(interaction_choice const& choice, int dim)
+  {
+    static_cast<void>(interaction_of(choice, dim));
+    auto const known = point_parameters_of(choice.name);
+    for (auto const& [name, value] : choice.point_parameters)
+    {
+      std::string names;
+      for (auto const& each : known) names += (names.empty() ? "; it has " : ", ") + each;
+      if (std::ranges::find(known, name) == known.end())
+        throw error("--point-param: " + choice.name + " reads no '" + name + "' of points" +
+                    (names.empty() ? "; it reads none" : names));
+      if (!std::isfinite(value))
+        throw error("--point-param: " + name + " is " + number_text(value) +
+                    "; give a finite number");
+    }
+  }
+
+  void settle_point_parameters(interaction_choice const& choice, named_points& targets,
+                               named_points* sources)
+  {
+    auto const k = interaction_of(choice, targets.points.dim);
+    std::set<std::string> needed;
+    for (named_points* of : {&targets, sources})
+    {
+      if (!of) continue;
+      auto& points = of->points;
+      std::vector<std::vector<double>> columns;
+      std::vector<std::string> names;
+      for (auto const& wanted : k.info().point_parameters)
+      {
+        auto const& name = names.emplace_back(wanted);
+        auto const at = std::ranges::find(points.parameter_names, name);
+        auto const given = std::ranges::find(choice.point_parameters, name,
+                                             &std::pair<std::string, double>::first);
+        if (at != points.parameter_names.end())
+          columns.push_back(std::move(
+              points.parameters[static_cast<std::size_t>(at - points.parameter_names.begin())]));
+        else if (given != choice.point_parameters.end())
+        {
+          columns.emplace_back(points.size(), given->second);
+          needed.insert(name);
+        }
+        else
+          throw error(of->name + ": found no column " + name + ", which " + choice.name +
+                          " reads of each point; name one so in the file or by --columns, or give "
+                          "--point-param " +
+                          name + "=... for all points",
+                      error_kind::invalid_data);
+      }
+      points.parameters = std::move(columns);
+      points.parameter_names = std::move(names);
+    }
+    for (auto const& [name, value] : choice.point_parameters)
+      if (needed.count(name) == 0)
+        throw error("--point-param: found " + name +
+                    ", of which the file has a column; leave it out");
+  }
+}

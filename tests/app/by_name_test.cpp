@@ -1,0 +1,116 @@
+// Every built-in interaction is run by its name, with parameters of points from columns or from --point-param.
+#include "outcome.hpp"
+#include "random_points.hpp"
+
+#include <nearfield/kernels/any_interaction.hpp>
+
+#include <algorithm>
+#include <optional>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  // Points with what the interaction reads of them.
+  point_set points_for(interaction_info const& of, std::size_t n)
+  {
+    auto points = random_points(of.dim, n, 7);
+    points.box.reset();
+    points.inputs = random_points(of.dim, n * static_cast<std::size_t>(of.n_in), 8).inputs;
+    auto const all = points.inputs[0];
+    points.inputs.clear();
+    for (std::size_t c = 0; c < static_cast<std::size_t>(of.n_in); ++c)
+      points.inputs.emplace_back(&all[c * n], &all[c * n] + n);
+    random_numbers random(9);
+    for (auto const name : of.point_parameters)
+    {
+      points.parameter_names.emplace_back(name);
+      auto& column = points.parameters.emplace_back(n);
+      for (double& value : column) value = random.uniform(0.25, 0.5);
+    }
+    return points;
+  }
+
+  std::vector<std::string> arguments_for(interaction_info const& of,
+                                         std::vector<std::string> const& more)
+  {
+    std::vector<std::string> arguments{"--interaction",        std::string(of.name), "--dim",
+                                       std::to_string(of.dim), "--max-leaf-size",    "16"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  // The first that reads parameters of points, if one is built in.
+  std::optional<interaction_info> one_with_parameters_of_points()
+  {
+    for (interaction_info const& of : interaction_infos())
+      if (of.is_built && !of.point_parameters.empty()) return of;
+    return std::nullopt;
+  }
+}
+
+TEST(by_name, every_interaction_passes_its_check)
+{
+  temporary_folder const folder;
+  for (interaction_info const& of : interaction_infos())
+  {
+    if (!of.is_built) continue;
+    write_points(folder / "points.csv", points_for(of, 150));
+    for (std::string const precision : {"f32", "f64"})
+    {
+      SCOPED_TRACE(std::string(of.name) + " " + precision);
+      bool const is_by_tasks = precision == "f64" && NEARFIELD_APP_HAS_STARPU;
+      auto const [end, points, json] =
+          compute(folder, "points.csv",
+                  arguments_for(of, {"--precision", precision, "--check", "20", "--workers",
+                                     is_by_tasks ? "1" : "0"}));
+      EXPECT_EQ(json.at("check.passed"), "true");
+      EXPECT_EQ(points.outputs.size(), static_cast<std::size_t>(of.n_out));
+    }
+  }
+}
+
+TEST(by_name, parameters_of_points_come_from_a_column_or_an_option)
+{
+  auto const found = one_with_parameters_of_points();
+  if (!found) GTEST_SKIP() << "no built-in interaction reads parameters of points";
+  auto const& of = *found;
+  temporary_folder const folder;
+  auto points = points_for(of, 100);
+  for (auto& column : points.parameters) std::fill(column.begin(), column.end(), 0.375);
+  write_points(folder / "with.csv", points);
+  points.parameters.clear();
+  points.parameter_names.clear();
+  write_points(folder / "without.csv", points);
+  std::vector<std::string> options;
+  for (auto const name : of.point_parameters)
+    options.insert(options.end(), {"--point-param", std::string(name) + "=0.375"});
+
+  auto const by_column = compute(folder, "with.csv", arguments_for(of, {}));
+  auto const by_option = compute(folder, "without.csv", arguments_for(of, options));
+  EXPECT_EQ(by_column.points.outputs, by_option.points.outputs);
+  std::string const name(of.point_parameters[0]);
+  EXPECT_EQ(by_option.json.at("point_parameters." + name), "0.375");
+  EXPECT_EQ(by_column.json.at("files.0.parameters.0"), name);
+
+  // targets without the column, sources with it
+  auto two_sets = options;
+  two_sets.insert(two_sets.end(), {"--sources", (folder / "with.csv").string()});
+  EXPECT_EQ(compute(folder, "without.csv", arguments_for(of, two_sets)).points.outputs.size(),
+            static_cast<std::size_t>(of.n_out));
+
+  auto const run = [&](std::string const& file, std::vector<std::string> const& more)
+  {
+    auto arguments = arguments_for(of, more);
+    arguments.insert(arguments.begin(), {"run", (folder / file).string()});
+    return run_program(arguments);
+  };
+  expect_refusal(run("without.csv", {}), "without.csv: found no column " + name +
+                                             ".*--columns, or give --point-param " + name + "=");
+  expect_refusal(run("with.csv", options), "--point-param: found " + name + ".*leave it out");
+  expect_refusal(run("without.csv", {"--point-param", name + "=inf"}),
+                 "--point-param: " + name + " is inf");
+  expect_refusal(run("without.csv", {"--point-param", "colour=1"}),
+                 "--point-param: .* reads no 'colour' of points; it has .*" + name);
+}
