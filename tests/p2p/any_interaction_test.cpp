@@ -1,5 +1,5 @@
+#include "any_interactions.hpp"
 #include "complains_of.hpp"
-#include "points.hpp"
 
 #include <nearfield/kernels/any_interaction.hpp>
 #include <nearfield/p2p/leaf.hpp>
@@ -23,176 +23,18 @@ namespace nearfield::test
 {
   namespace
   {
-    using wide = long double;
-
-    /// Columns whose number is known at run time.
-    template <class T>
-    struct run_time_set
+    /// f.operator()<T>(place) in both precisions on every instruction set.
+    template <class F>
+    void everywhere(F const& f)
     {
-      std::vector<std::vector<T>> memory;
-      std::vector<T*> pointers;
-
-      template <class Value>
-      run_time_set(int width, std::size_t n, Value const& value)
+      for (isa const which : available_isas())
       {
-        for (int c = 0; c < width; ++c)
-        {
-          auto& column = memory.emplace_back(n);
-          for (std::size_t i = 0; i < n; ++i) column[i] = static_cast<T>(value(c));
-          pointers.push_back(column.data());
-        }
-      }
-      run_time_set(run_time_set const&) = delete;
-      run_time_set& operator=(run_time_set const&) = delete;
-
-      [[nodiscard]] soa<T const, run_time_columns> view() const
-      {
-        return soa<T, run_time_columns>(pointers, memory[0].size());
-      }
-      soa<T, run_time_columns> view() { return {pointers, memory[0].size()}; }
-    };
-
-    /// Coordinates in (-0.125, 0.125), where no logarithm is close to zero, then parameters in [0.05, 0.15).
-    template <class T>
-    run_time_set<T> points_of(any_interaction const& k, std::size_t n, random_numbers& random)
-    {
-      int const n_x = k.info().dim + static_cast<int>(k.info().point_parameters.size());
-      return {n_x, n, [&](int c)
-              {
-                return c < k.info().dim ? random.uniform(-0.125, 0.125)
-                                        : random.uniform(0.05, 0.15);
-              }};
-    }
-
-    template <class T>
-    run_time_set<T> values(int width, std::size_t n, random_numbers& random)
-    {
-      return {width, n, [&](int)
-              {
-                return random.uniform(-1, 1);
-              }};
-    }
-
-    /// The pair of one point with another: K, or the change of it by a relative change of r.
-    struct pair_of
-    {
-      any_interaction const& k;
-      std::vector<wide> r, target, source;
-
-      [[nodiscard]] std::vector<wide> matrix(std::vector<wide> const& at) const
-      {
-        auto const n = static_cast<std::size_t>(k.info().n_in * k.info().n_out);
-        std::vector<wide> entries(n);
-        k.erased().type->matrix(k.erased().value, at.data(), target.data(), source.data(),
-                                entries.data());
-        return entries;
-      }
-      /// max(|K|, sum_d |r_d dK/dr_d|), which bounds the effect of rounding.
-      [[nodiscard]] std::vector<wide> sizes() const
-      {
-        constexpr wide step = 0x1p-20L;
-        auto const here = matrix(r);
-        std::vector<wide> changes(here.size()), all(here.size());
-        for (std::size_t d = 0; d < r.size(); ++d)
-        {
-          auto moved = r;
-          moved[d] *= 1 + step;
-          auto const there = matrix(moved);
-          for (std::size_t e = 0; e < here.size(); ++e)
-            changes[e] += std::abs(there[e] - here[e]) / step;
-        }
-        for (std::size_t e = 0; e < here.size(); ++e)
-          all[e] = std::max(changes[e], std::abs(here[e]));
-        return all;
-      }
-    };
-
-    /// A pair of point i of x with point j of y.
-    template <class T>
-    pair_of between(any_interaction const& k, run_time_set<T> const& x, std::size_t i,
-                    run_time_set<T> const& y, std::size_t j)
-    {
-      pair_of pair{k, {}, {}, {}};
-      auto const dim = static_cast<std::size_t>(k.info().dim);
-      for (std::size_t c = 0; c < x.memory.size(); ++c)
-        if (c < dim)
-          pair.r.push_back(wide(x.memory[c][i]) - y.memory[c][j]);
-        else
-        {
-          pair.target.push_back(x.memory[c][i]);
-          pair.source.push_back(y.memory[c][j]);
-        }
-      return pair;
-    }
-
-    /// Expects `before` plus plain sums over all pairs in out; `is_one_set`: without i = j.
-    template <class T>
-    void expect_sums(any_interaction const& k, run_time_set<T> const& x, run_time_set<T> const& y,
-                     run_time_set<T> const& q, run_time_set<T> const& out, bool is_one_set,
-                     T before)
-    {
-      auto const n_in = static_cast<std::size_t>(k.info().n_in),
-                 n_out = static_cast<std::size_t>(k.info().n_out);
-      double const limit = sizeof(T) == 4 ? 4e-6 : 2e-13;
-      for (std::size_t i = 0; i < x.memory[0].size(); i += 3)
-      {
-        std::vector<wide> sums(out.memory.size(), before),
-            sizes(out.memory.size(), std::abs(before));
-        for (std::size_t j = 0; j < y.memory[0].size(); ++j)
-        {
-          if (is_one_set && i == j) continue;
-          auto const pair = between(k, x, i, y, j);
-          auto const entries = pair.matrix(pair.r), of_entries = pair.sizes();
-          for (std::size_t c = 0; c < out.memory.size(); ++c)
-            for (std::size_t in = 0; in < n_in; ++in)
-            {
-              std::size_t const e = c % n_out * n_in + in;
-              wide const charge = q.memory[c / n_out * n_in + in][j];
-              sums[c] += entries[e] * charge;
-              sizes[c] += of_entries[e] * std::abs(charge);
-            }
-        }
-        for (std::size_t c = 0; c < out.memory.size(); ++c)
-          ASSERT_NEAR(double(out.memory[c][i]), double(sums[c]), limit * double(sizes[c]))
-              << "output " << c << " of point " << i;
+        SCOPED_TRACE(std::string(name_of(which)));
+        f.template operator()<float>(simd_backend{which});
+        f.template operator()<double>(simd_backend{which});
       }
     }
 
-    class every_interaction : public ::testing::TestWithParam<std::size_t>
-    {
-    protected:
-      [[nodiscard]] interaction_info const& info() const { return interaction_infos()[GetParam()]; }
-      /// With parameters that suit the points.
-      [[nodiscard]] any_interaction example() const
-      {
-        std::vector<std::pair<std::string_view, double>> parameters;
-        for (parameter_info const& each : info().parameters)
-          if (each.unit == "length") parameters.emplace_back(each.name, 0.1);
-        return {info().name, info().dim, parameters};
-      }
-      void SetUp() override
-      {
-        if (!info().is_built) GTEST_SKIP() << "left out of this build";
-      }
-
-      /// f.operator()<T>(place) in both precisions on every instruction set.
-      template <class F>
-      static void everywhere(F const& f)
-      {
-        for (isa const which : available_isas())
-        {
-          SCOPED_TRACE(std::string(name_of(which)));
-          f.template operator()<float>(simd_backend{which});
-          f.template operator()<double>(simd_backend{which});
-        }
-      }
-    };
-
-    std::string name_of_case(::testing::TestParamInfo<std::size_t> const& of)
-    {
-      auto const& info = interaction_infos()[of.param];
-      return std::string(info.name) + "_" + std::to_string(info.dim) + "d";
-    }
     INSTANTIATE_TEST_SUITE_P(all, every_interaction,
                              ::testing::Range(std::size_t(0), interaction_infos().size()),
                              &name_of_case);
