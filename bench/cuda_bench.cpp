@@ -3,6 +3,7 @@
 // are compared with a plain sum, relative to the sum of the terms' magnitudes: a wrong row is an error, and
 // the exit status is 1.
 
+#include "baselines/bounds.hpp"
 #include "baselines/classic.hpp"
 #include "baselines/peaks.hpp"
 #include "cuda_end_to_end.hpp"
@@ -230,7 +231,11 @@ namespace
   {
     for (bool const mutual : {false, true})
       add_peak(row<K, T>("bound", mutual ? "mutual" : "one_sided"), "pairs/s",
-               [=] { return baseline::launch_bound<K, T>(mutual); });
+               [=]
+               {
+                 constexpr int number = nf::detail::builtin_interactions::index_of<K>();
+                 return baseline::bound_of(number, sizeof(T) == 8)(mutual);
+               });
   }
 
   /// Rows of one problem are consecutive, so that it is made only once.

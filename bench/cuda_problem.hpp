@@ -102,6 +102,24 @@ namespace bench
     /// on the host
     [[nodiscard]] std::vector<T> const& q() const { return points_.q; }
 
+    /// on the host
+    [[nodiscard]] nearfield::soa<T const, Dim> positions() const { return points_.positions(); }
+    /// Calls f(j) for each source that target i meets.
+    template <class F>
+    void for_sources(std::size_t i, F const& f) const
+    {
+      auto const meet = [&](std::size_t begin, std::size_t end)
+      {
+        for (std::size_t j = begin; j < end; ++j)
+          if (j != i) f(j);
+      };
+      if (!tree_) return meet(0, size());
+      auto const list = tree_->interactions();
+      auto const box = leaf_of(*tree_, i);
+      meet(list.own[box].begin, list.own[box].end);
+      for (auto const& range : list.neighbours(box)) meet(range.begin, range.end);
+    }
+
     /// The reference sums of the sampled targets, computed once per interaction.
     template <class K>
     std::vector<plain_sum<K>> const& sums_of(K const& k)

@@ -100,15 +100,22 @@ namespace bench
     return sum;
   }
 
+  /// The leaf of target i of a tree, in tree order.
+  template <class Tree>
+  nearfield::index_type leaf_of(Tree const& tree, std::size_t i)
+  {
+    auto const offsets = tree.targets().offsets;
+    return static_cast<nearfield::index_type>(std::upper_bound(offsets.begin(), offsets.end(), i) -
+                                              offsets.begin() - 1);
+  }
+
   /// The sum at target i over the leaves it meets, for a tree of one set; all in tree order.
   template <class K, class T, class Tree>
   plain_sum<K> sum_of_tree(K const& k, std::size_t i, Tree const& tree,
                            nearfield::soa<T const, K::dim> const& x,
                            nearfield::soa<T const, K::n_in> const& q)
   {
-    auto const offsets = tree.targets().offsets;
-    auto const box = static_cast<nearfield::index_type>(
-        std::upper_bound(offsets.begin(), offsets.end(), i) - offsets.begin() - 1);
+    auto const box = leaf_of(tree, i);
     auto const list = tree.interactions();
     plain_sum<K> sum;
     sum.add(k, point(x, i), i, x, q, list.own[box]);

@@ -15,9 +15,4 @@ namespace baseline
 
   /// Launches a kernel of this operation alone; returns the number of operations.
   double launch_peak(peak which);
-
-  /// Launches pairs of an interaction with all operands in registers, which gives an upper bound on its rate;
-  /// returns the number of directed pairs. The targets move between rounds, which costs 2 to 5 %.
-  template <class K, class T>
-  double launch_bound(bool mutual);
 }
