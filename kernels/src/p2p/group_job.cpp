@@ -1,5 +1,7 @@
 #include "group_job.hpp"
 
+#include "excluded.hpp"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,7 +10,8 @@ namespace nearfield::detail
 {
   template <class T>
   void run_group(p2p_function<T> kernel, void const* k, p2p_job<T> const& common,
-                 task_head const& head, task_list_view const& list, group_columns<T> const& of)
+                 task_head const& head, task_list_view const& list, group_columns<T> const& of,
+                 excluded_rows const* excluded)
   {
     auto const pointers =
         [](auto& to, auto const* from, int n, index_type buffer, std::ptrdiff_t first)
@@ -51,11 +54,12 @@ namespace nearfield::detail
     bool const is_packed =
         strides.target_x == 1 && strides.source_q == 1 && strides.target_out == 1;
     job.strides = is_packed ? nullptr : &strides;
-    kernel(k, job);
+    run_kernel(kernel, k, job, of.halo != nullptr, {excluded, head.target_begin, sets});
   }
 
   template void run_group(p2p_function<float>, void const*, p2p_job<float> const&, task_head const&,
-                          task_list_view const&, group_columns<float> const&);
+                          task_list_view const&, group_columns<float> const&, excluded_rows const*);
   template void run_group(p2p_function<double>, void const*, p2p_job<double> const&,
-                          task_head const&, task_list_view const&, group_columns<double> const&);
+                          task_head const&, task_list_view const&, group_columns<double> const&,
+                          excluded_rows const*);
 }

@@ -20,9 +20,9 @@ namespace nearfield::detail
   };
 
   /// Adds the sums of a group to its outputs and, in the mutual form, to its halo. `common` has what does not depend on
-  /// the group.
+  /// the group. Rows of excluded pairs are by the places of points in the one allocation that there is.
   template <class T>
   NEARFIELD_API void run_group(p2p_function<T> kernel, void const* k, p2p_job<T> const& common,
                                task_head const& head, task_list_view const& list,
-                               group_columns<T> const& of);
+                               group_columns<T> const& of, excluded_rows const* excluded = nullptr);
 }
