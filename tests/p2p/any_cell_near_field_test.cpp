@@ -1,4 +1,5 @@
-// Near fields over cell lists and trees in boxes of any shape, against sums over all images within the cutoff.
+// Near fields over cell lists and trees in boxes of any shape, against sums over all images within the cutoff, with and
+// without excluded pairs.
 
 #include <nearfield/kernels/sph.hpp>
 
@@ -16,20 +17,50 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace nearfield::test
 {
   namespace
   {
+    /// Pairs that do not meet: none, or up to three of each target.
+    struct exclusions
+    {
+      std::vector<std::uint64_t> offsets;
+      std::vector<index_type> sources;
+      std::set<std::pair<index_type, index_type>> pairs;
+
+      exclusions() = default;
+      exclusions(random_numbers& random, std::size_t n, std::size_t n_sources, bool one_set)
+          : offsets{0}
+      {
+        for (index_type i = 0; i < n; ++i)
+        {
+          for (std::size_t left = random.below(4); left > 0; --left)
+          {
+            auto const j = static_cast<index_type>(random.below(n_sources));
+            sources.push_back(j);
+            pairs.emplace(i, j);
+            if (one_set) pairs.emplace(j, i);
+          }
+          offsets.push_back(sources.size());
+        }
+      }
+    };
+
     /// The sums over the pairs of the definition, in double.
     template <class T, int Dim>
     std::vector<double> sums_of(sph_density<Dim> const& k, image_definition<T, Dim> const& pairs,
-                                std::size_t n, std::vector<T> const& q)
+                                std::size_t n, std::vector<T> const& q, exclusions const& without)
     {
       std::vector<double> sums(n);
       for (auto const& p : pairs.full())
       {
+        if (without.pairs.contains({p.i, p.j})) continue;
         double sum = 0;
         for (T const d : pairs.difference(p.i, p.j, p.image)) sum += double(d) * double(d);
         double const x = std::sqrt(sum) / k.h;
@@ -53,6 +84,7 @@ namespace nearfield::test
       points<T, Dim> x, y;
       sph_density<Dim> k;
       std::vector<T> q, y_q;
+      exclusions of_points, of_targets;
       std::vector<double> of_one, of_two;
       double enough = 0;
 
@@ -66,8 +98,13 @@ namespace nearfield::test
           for (std::size_t i = 0; i < (values == &q ? x : y).size(); ++i)
             values->push_back(static_cast<T>(random.uniform(1, 2)));
         image_definition<T, Dim> const one(box, x, x, cutoff), two(box, x, y, cutoff);
-        of_one = sums_of(k, one, x.size(), q);
-        of_two = sums_of(k, two, x.size(), y_q);
+        if (random.below(2) == 0)
+        {
+          of_points = {random, x.size(), x.size(), true};
+          of_targets = {random, x.size(), y.size(), false};
+        }
+        of_one = sums_of(k, one, x.size(), q, of_points);
+        of_two = sums_of(k, two, x.size(), y_q, of_targets);
         double largest = k.h;
         for (auto const* sums : {&of_one, &of_two})
           for (double const sum : *sums) largest = std::max(largest, sum);
@@ -87,12 +124,15 @@ namespace nearfield::test
         for (auto const form : {pair_form::one_sided, pair_form::mutual})
         {
           SCOPED_TRACE(form == pair_form::mutual ? "mutual" : "one-sided");
-          near_field(simd, k, one, x.view(), soa{q}, soa{out}, {.form = form});
+          near_field_options const options{
+              .form = form, .excluded_offsets = of_points.offsets, .excluded = of_points.sources};
+          near_field(simd, k, one, x.view(), soa{q}, soa{out}, options);
           expect(out, of_one);
-          near_field(simd.with(pool), k, one, x.view(), soa{q}, soa{out}, {.form = form});
+          near_field(simd.with(pool), k, one, x.view(), soa{q}, soa{out}, options);
           expect(out, of_one);
         }
-        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out});
+        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out},
+                   {.excluded_offsets = of_targets.offsets, .excluded = of_targets.sources});
         expect(out, of_two);
       }
     };
