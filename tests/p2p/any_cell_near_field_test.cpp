@@ -4,6 +4,7 @@
 #include <nearfield/kernels/sph.hpp>
 
 #include "backends.hpp"
+#include "exclusions.hpp"
 #include "image_pairs.hpp"
 #include "p2p/guarded.hpp"
 #include "random_cells.hpp"
@@ -17,41 +18,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <set>
-#include <utility>
 #include <vector>
 
 namespace nearfield::test
 {
   namespace
   {
-    /// Pairs that do not meet: none, or up to three of each target.
-    struct exclusions
-    {
-      std::vector<std::uint64_t> offsets;
-      std::vector<index_type> sources;
-      std::set<std::pair<index_type, index_type>> pairs;
-
-      exclusions() = default;
-      exclusions(random_numbers& random, std::size_t n, std::size_t n_sources, bool one_set)
-          : offsets{0}
-      {
-        for (index_type i = 0; i < n; ++i)
-        {
-          for (std::size_t left = random.below(4); left > 0; --left)
-          {
-            auto const j = static_cast<index_type>(random.below(n_sources));
-            sources.push_back(j);
-            pairs.emplace(i, j);
-            if (one_set) pairs.emplace(j, i);
-          }
-          offsets.push_back(sources.size());
-        }
-      }
-    };
-
     /// The sums over the pairs of the definition, in double.
     template <class T, int Dim>
     std::vector<double> sums_of(sph_density<Dim> const& k, image_definition<T, Dim> const& pairs,
@@ -131,8 +103,7 @@ namespace nearfield::test
           near_field(simd.with(pool), k, one, x.view(), soa{q}, soa{out}, options);
           expect(out, of_one);
         }
-        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out},
-                   {.excluded_offsets = of_targets.offsets, .excluded = of_targets.sources});
+        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out}, of_targets.options());
         expect(out, of_two);
       }
     };

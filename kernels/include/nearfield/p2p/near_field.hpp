@@ -45,7 +45,7 @@ namespace nearfield
     bool ranges_may_coincide = false;
     /// A row for each target: excluded[excluded_offsets[i]] ... are the sources that it does not meet, in no image, such as
     /// bonded atoms. They are left out, not subtracted. Indices are those of the columns. Of one set, (i, j) excludes
-    /// (j, i) too. On CPUs only.
+    /// (j, i) too. On a GPU in host memory, over a tree or a cell list, and one-sided; the host waits.
     detail::kept_span<std::uint64_t const> excluded_offsets = {};
     detail::kept_span<index_type const> excluded = {}; ///< indices of sources
   };
