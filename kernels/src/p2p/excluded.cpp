@@ -8,10 +8,16 @@
 
 namespace nearfield::detail
 {
-  excluded_rows in_order(excluded_rows const& rows, std::span<index_type const> target_order,
-                         std::span<index_type const> source_order, executor& on)
+  excluded_rows excluded_in(leaf_groups_view const& leaves, std::size_t n_targets,
+                            std::size_t n_sources, std::span<std::uint64_t const> offsets,
+                            std::span<index_type const> excluded, executor& on)
   {
+    excluded_rows const rows =
+        excluded_rows_of("near_field", offsets, excluded, n_targets, n_sources, leaves.has_one_set);
     if (rows.empty()) return {};
+    std::span<index_type const> const target_order = leaves.target_order,
+                                      source_order = leaves.has_one_set ? leaves.target_order
+                                                                        : leaves.source_order;
     std::size_t const n = rows.offsets.size() - 1;
     auto const index_at = [&](std::size_t p)
     {
@@ -123,7 +129,7 @@ namespace nearfield::detail
     private:
       [[nodiscard]] index_type position_of(source_range const& range) const
       {
-        return excluded_.sets.empty() ? 0 : excluded_.sets[range.set].begin;
+        return excluded_.sets.empty() ? 0 : excluded_.sets[range.set];
       }
       [[nodiscard]] std::span<index_type const> row(index_type target) const
       {

@@ -304,6 +304,7 @@ namespace nearfield::detail
       {
         auto const& [x, y, q, out] = columns_;
         group_plan const& group = plan_.groups[g];
+        constexpr index_type all_points = 0; // are one buffer
         int const n_out = width_of(out);
         halos_[g] = std::make_unique<T[]>(halo_values(g) * static_cast<std::size_t>(n_out));
         std::vector<T*> sums, halo;
@@ -317,7 +318,7 @@ namespace nearfield::detail
                      {group.head, group.list.data()},
                      {width_of(x), width_of(q), n_out, x.columns().data(), q.columns().data(),
                       sums.data(), halo.data(), columns_.strides()},
-                     &excluded_);
+                     {&excluded_, &all_points});
       }
 
       void add_halos(group_plan const& group) const
@@ -356,11 +357,8 @@ namespace nearfield::detail
     excluded_rows excluded_of(list_step<T> const& step, leaf_groups_view const& leaves,
                               std::size_t n_targets, std::size_t n_sources)
     {
-      return in_order(
-          excluded_rows_of(function, step.options.excluded_offsets, step.options.excluded,
-                           n_targets, n_sources, leaves.has_one_set),
-          leaves.target_order, leaves.has_one_set ? leaves.target_order : leaves.source_order,
-          threads_or_here(step.threads));
+      return excluded_in(leaves, n_targets, n_sources, step.options.excluded_offsets,
+                         step.options.excluded, threads_or_here(step.threads));
     }
 
     template <class T>
