@@ -82,7 +82,8 @@ namespace nearfield::starpu::detail
       nearfield::detail::run_group<T>(kernel, argument.k, job, data.head, data.list,
                                       {data.k.n_x, data.n_in, data.n_out, data.x.data(),
                                        data.q.data(), data.out.data(),
-                                       data.halo_sums.first ? data.halo.data() : nullptr});
+                                       data.halo_sums.first ? data.halo.data() : nullptr},
+                                      argument.excluded);
     }
 
     template <class T>

@@ -41,6 +41,10 @@ namespace nearfield::starpu::detail
           throw error("near_field: delivery on_request, but a step over a moving_tree has its "
                       "results in handles, "
                       "where they stay; leave delivery out");
+        if (!options.excluded.empty())
+          throw error(
+              "near_field: .excluded, but a step over a moving_tree meets all pairs; take a "
+              "tree or a cell list");
         auto const n_x = static_cast<std::size_t>(k.type->n_x);
         std::vector<column_handles> const x{first_columns(points->x, n_x),
                                             first_columns(points->y.value_or(points->x), n_x)};

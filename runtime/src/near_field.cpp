@@ -4,8 +4,11 @@
 #include "rates.hpp"
 #include "step.hpp"
 
+#include "kernels/src/p2p/excluded.hpp"
 #include "kernels/src/p2p/plan.hpp"
 
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/parallel.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
@@ -47,13 +50,30 @@ namespace nearfield::starpu::detail
                     options);
     }
 
+    /// Pairs that a step leaves out. Sets the backend to one that can.
+    std::shared_ptr<nearfield::detail::excluded_rows const>
+    excluded_of(leaf_groups_view const& groups, step_options& options)
+    {
+      if (options.excluded.empty() && options.excluded_offsets.empty()) return nullptr;
+      if (options.backend == backend::cuda)
+        throw error("near_field: .excluded on backend cuda; CPU workers compute such a step: give "
+                    "simd or automatic");
+      if (options.backend == backend::automatic) options.backend = backend::simd;
+      auto const& sources = groups.has_one_set ? groups.target_order : groups.source_order;
+      return std::make_shared<nearfield::detail::excluded_rows const>(
+          nearfield::detail::excluded_in(groups, groups.target_order.size(), sources.size(),
+                                         options.excluded_offsets, options.excluded,
+                                         nearfield::detail::threads_or_here(nullptr)));
+    }
+
     /// The tree of one process, over the caller's columns.
     template <class T>
     step_tree<T> tree_of(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
-                         step_columns<T> const& columns, step_options const& options)
+                         step_columns<T> const& columns, step_options options)
     {
       check_arguments(groups, k, columns);
       step_tree<T> tree;
+      tree.excluded = excluded_of(groups, options);
       tree.is_local = true;
       tree.has_one_set = groups.has_one_set;
       tree.targets.order = groups.target_order;
@@ -70,7 +90,7 @@ namespace nearfield::starpu::detail
         auto const& list = form == pair_form::mutual ? groups.half : groups.full;
         return nearfield::detail::shifts_of_leaves(groups, list, first, last);
       };
-      tree.divide = [&](backend)
+      tree.divide = [&starpu, &groups, &k, &columns, options](backend)
       {
         return division_of(starpu, groups, k, columns, options);
       };

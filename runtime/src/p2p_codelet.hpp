@@ -1,7 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "kernels/src/p2p/task_list.hpp"
+#include "kernels/src/p2p/group_job.hpp"
 #include "rates.hpp"
 
 #include <nearfield/starpu/kernel_of.hpp>
@@ -32,6 +32,7 @@ namespace nearfield::starpu::detail
     // only for tasks with a list
     int n_rhs = 1; ///< right-hand sides
     nearfield::detail::task_head const* head = nullptr;
+    nearfield::detail::group_exclusions excluded = {};
     /// of a task for one GPU, which made it: then no buffer has the list
     cuda_list const* list_on_gpu = nullptr;
     /// adds to outputs that a task before has written, and overwrites no others

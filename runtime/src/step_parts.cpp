@@ -109,7 +109,7 @@ namespace nearfield::starpu::detail
       : watch(reports), clock(gpu_time), k(interaction), columns(with),
         has_one_set(tree.has_one_set), is_local(tree.is_local), rank(tree.rank), where(made.where),
         form(made.form), has_positions_on_gpu(made.has_positions_on_gpu), memory(tree.memory),
-        target_positions(tree.positions(true, has_positions_on_gpu)),
+        excluded(tree.excluded), target_positions(tree.positions(true, has_positions_on_gpu)),
         source_positions(tree.positions(false, has_positions_on_gpu)),
         lists_on_gpu(std::move(made.lists_on_gpu)), plan(std::move(made.plan)), shifts(tree.shifts)
   {
@@ -261,6 +261,14 @@ namespace nearfield::starpu::detail
       task(plan.inner[g], one.inner, one.inner_list, on_gpu ? &on_gpu->inner : nullptr);
       task(plan.border[g], one.border, one.border_list, on_gpu ? &on_gpu->border : nullptr);
       one.border.accumulates = plan.inner[g].has_value();
+      if (excluded)
+      {
+        auto const& group = *plan.inner[g];
+        for (std::size_t const chunk : group.source_chunks)
+          one.positions.push_back(plan.source_chunks[chunk].begin);
+        if (!has_one_set) one.positions.push_back(plan.target_chunks[group.target_chunk].begin);
+        one.inner.excluded = {excluded.get(), one.positions.data()};
+      }
       if (form == pair_form::mutual)
         one.halo = data_of<T>(n_out() * std::max<index_type>(1, plan.inner[g]->halo_size));
       if (is_local && (collects_inputs || !plan.inner[g]->is_for_gpus))

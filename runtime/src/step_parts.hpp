@@ -86,6 +86,7 @@ namespace nearfield::starpu::detail
   struct step_group
   {
     p2p_argument inner, border;
+    std::vector<index_type> positions; ///< of the first point of each buffer, if pairs are excluded
     /// to the caller's columns, of one process: by a CPU worker, which adds halos; otherwise pieces bring them there
     std::optional<deliver_argument<T>> deliver;
     copies halos;                        ///< mutual: sums that other groups made for this one
@@ -195,9 +196,10 @@ namespace nearfield::starpu::detail
     backend where;
     pair_form form;
     bool has_positions_on_gpu;
-    std::shared_ptr<void const> memory;                      ///< of some of these columns
-    column_list<T const> target_positions, source_positions; ///< of own points
-    std::optional<gpu_lists> lists_on_gpu;                   ///< instead of lists of groups
+    std::shared_ptr<void const> memory;                               ///< of some of these columns
+    std::shared_ptr<nearfield::detail::excluded_rows const> excluded; ///< as in step_tree
+    column_list<T const> target_positions, source_positions;          ///< of own points
+    std::optional<gpu_lists> lists_on_gpu; ///< instead of lists of groups
     nearfield::detail::task_plan plan;
     std::array<bool, 2> is_collected{}; ///< by set of inputs
     int newest_q = 0; ///< which of the two sets of inputs is that of the last step

@@ -75,5 +75,7 @@ namespace nearfield::starpu::detail
     std::function<std::vector<std::array<double, 3>>(pair_form, index_type first, index_type last)>
         shifts;
     std::function<division(backend wanted)> divide;
+    /// one process: pairs that do not meet, by position; null: all do
+    std::shared_ptr<nearfield::detail::excluded_rows const> excluded;
   };
 }

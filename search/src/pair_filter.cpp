@@ -120,7 +120,10 @@ namespace nearfield::detail
       check_cutoff("of two points", of_pair, cutoff.most);
       largest_cutoff_ = std::max(largest_cutoff_, of_pair);
     }
-    if (!of.excluded_offsets.empty() || !of.excluded.empty()) exclude(of, one_set);
+    excluded_ = excluded_rows_of("pair_filter", of.excluded_offsets, of.excluded, n_targets,
+                                 n_sources, one_set);
+    arrays_.excluded_offsets = excluded_.offsets;
+    arrays_.excluded = excluded_.sources;
     if (of.rows)
     {
       check_below("rows", *of.rows, n_targets, one_set ? "points" : "queries");
@@ -128,35 +131,6 @@ namespace nearfield::detail
       for (index_type const i : *of.rows) wanted_[i] = 1;
       arrays_.wanted = wanted_;
     }
-  }
-
-  template <class T>
-  void row_filter<T>::exclude(pair_filter<T> const& of, bool one_set)
-  {
-    check_size("excluded_offsets", of.excluded_offsets.size(), n_targets_ + 1);
-    auto const& offsets = of.excluded_offsets;
-    if (offsets[0] != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
-        offsets.back() != of.excluded.size())
-      throw error("pair_filter: .excluded_offsets must ascend from 0 to " +
-                  std::to_string(of.excluded.size()) + ", the number of values in .excluded");
-    check_below("excluded", of.excluded, n_sources_, "points");
-    excluded_offsets_.assign(n_targets_ + 1, 0);
-    auto const for_each = [&](auto const& f)
-    {
-      for (std::size_t i = 0; i < n_targets_; ++i)
-        for (std::uint64_t k = offsets[i]; k < offsets[i + 1]; ++k)
-        {
-          f(i, of.excluded[k]);
-          if (one_set && of.excluded[k] != i) f(of.excluded[k], static_cast<index_type>(i));
-        }
-    };
-    for_each([&](std::size_t i, index_type) { ++excluded_offsets_[i + 1]; });
-    for (std::size_t i = 0; i < n_targets_; ++i) excluded_offsets_[i + 1] += excluded_offsets_[i];
-    excluded_.resize(excluded_offsets_[n_targets_]);
-    std::vector<std::uint64_t> next(excluded_offsets_.begin(), excluded_offsets_.end() - 1);
-    for_each([&](std::size_t i, index_type j) { excluded_[next[i]++] = j; });
-    arrays_.excluded_offsets = excluded_offsets_;
-    arrays_.excluded = excluded_;
   }
 
   template <class T>
@@ -205,11 +179,8 @@ namespace nearfield::detail
         within([&](index_type) { return square(own); });
     }
     if (excluded_.empty()) return;
-    for (std::uint64_t e = excluded_offsets_[i]; e < excluded_offsets_[i + 1]; ++e)
-    {
-      index_type const other = excluded_[e];
+    for (index_type const other : excluded_.row(i))
       for (index_type k = 0; k < n; ++k) keep[k] &= j[k] != other;
-    }
   }
 
   template class row_filter<float>;

@@ -4,6 +4,7 @@
 #include "cell_moments.hpp"
 #include "complains_of.hpp"
 #include "cuda/device_trees.hpp"
+#include "exclusions.hpp"
 #include "points.hpp"
 #include "random_cells.hpp"
 #include "search/random_case.hpp"
@@ -63,7 +64,7 @@ namespace nearfield::test
       return made;
     }
 
-    /// Sums over both lists agree within some tolerances; 0: to the bit.
+    /// Sums over both lists agree within some tolerances; 0: to the bit. Of all pairs, and without some.
     template <int Rhs = 1, class K, class T, int Dim>
     void expect_same_sums(K const& k, cuda_cell_list<T, Dim> const& on_gpu,
                           cell_list<T, Dim> const& cells, points<T, Dim> const& x,
@@ -73,14 +74,28 @@ namespace nearfield::test
       auto const q = whole_numbers<T, Rhs>(cells.has_one_set() ? x.size() : y.size());
       device_columns<T, Dim> const on_x(x.view()), on_y(y.view());
       device_columns<T, Rhs> const on_q(q.view());
-      if (!cells.has_one_set())
-        return expect_equal_outputs<T, n_out>(
-            x.size(), [&](auto const& out)
-            { near_field(cuda, k, on_gpu, on_x.view(), on_y.view(), on_q.view(), out); },
-            [&](auto const& out)
-            { near_field(scalar, k, cells, x.view(), y.view(), q.view(), out); }, tolerances);
+      random_numbers random(6);
+      bool const one_set = cells.has_one_set();
+      exclusions const some(random, x.size(), one_set ? x.size() : y.size(), one_set);
+      if (!one_set)
+      {
+        for (auto const& options : {near_field_options{}, some.options()})
+          expect_equal_outputs<T, n_out>(
+              x.size(), [&](auto const& out)
+              { near_field(cuda, k, on_gpu, on_x.view(), on_y.view(), on_q.view(), out, options); },
+              [&](auto const& out)
+              { near_field(scalar, k, cells, x.view(), y.view(), q.view(), out, options); },
+              tolerances);
+        return;
+      }
       (void)on_gpu.on_device();
       EXPECT_EQ(on_gpu.size(), cells.size());
+      for (auto const form : {pair_form::one_sided, pair_form::automatic})
+        expect_equal_outputs<T, n_out>(
+            x.size(), [&](auto const& out)
+            { near_field(cuda, k, on_gpu, on_x.view(), on_q.view(), out, some.options(form)); },
+            [&](auto const& out)
+            { near_field(scalar, k, cells, x.view(), q.view(), out, some.options()); }, tolerances);
       for (auto const form : {pair_form::one_sided, pair_form::mutual, pair_form::automatic})
       {
         SCOPED_TRACE(testing::Message() << "form " << static_cast<int>(form));
@@ -407,6 +422,15 @@ namespace nearfield::test
     EXPECT_THAT([&]
                 { near_field(cuda, k, cells, on_x.view(), on_x.view(), on_q.view(), out.view()); },
                 complains_of("one set"));
+    std::vector<std::uint64_t> const offsets{0, 1, 1};
+    std::vector<index_type> const excluded{1};
+    near_field_options const without{
+        .form = pair_form::mutual, .excluded_offsets = offsets, .excluded = excluded};
+    EXPECT_THAT([&] { near_field(cuda, k, cells, on_x.view(), on_q.view(), out.view(), without); },
+                complains_of(".excluded", "mutual"));
+    cuda_list const list(cuda, cells, pair_form::mutual);
+    EXPECT_THAT([&] { near_field(cuda, k, list, on_x.view(), on_q.view(), out.view(), without); },
+                complains_of(".excluded", "cuda_list"));
     cells.rebuild(on_x.view(), on_x.view());
     EXPECT_THAT([&] { near_field(cuda, k, cells, on_x.view(), on_q.view(), out.view()); },
                 complains_of("two sets"));

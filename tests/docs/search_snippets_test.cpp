@@ -165,5 +165,15 @@ namespace
                 energy(.9, 1.2, 1, 2.5) + energy(.9, 1.2, 2.2, 2.5) + energy(.8, .6, 1.2, 2),
                 1e-12);
     EXPECT_NEAR(fx[0] + fx[1] + fx[2], 0, 1e-12);
+    // clang-format off
+    // [excluded_sums]
+    std::vector<std::uint64_t> const offsets = {0, 1, 2, 2};     // a chain 0 - 1 - 2
+    std::vector<nf::index_type> const bonded = {1, 2};
+    nf::near_field(nf::simd, k, cells, nf::soa{x, y, z, type}, nf::soa{ones},
+                   nf::soa{e, fx, fy, fz, xx, xy, xz, yy, yz, zz},
+                   {.form = nf::pair_form::mutual, .excluded_offsets = offsets, .excluded = bonded});
+    // [excluded_sums]
+    // clang-format on
+    EXPECT_NEAR(e[0] + e[1] + e[2], energy(.9, 1.2, 2.2, 2.5), 1e-12);
   }
 }

@@ -1,8 +1,10 @@
-// Near fields over cell lists and trees in boxes of any shape, against sums over all images within the cutoff.
+// Near fields over cell lists and trees in boxes of any shape, against sums over all images within the cutoff, with and
+// without excluded pairs.
 
 #include <nearfield/kernels/sph.hpp>
 
 #include "backends.hpp"
+#include "exclusions.hpp"
 #include "image_pairs.hpp"
 #include "p2p/guarded.hpp"
 #include "random_cells.hpp"
@@ -25,11 +27,12 @@ namespace nearfield::test
     /// The sums over the pairs of the definition, in double.
     template <class T, int Dim>
     std::vector<double> sums_of(sph_density<Dim> const& k, image_definition<T, Dim> const& pairs,
-                                std::size_t n, std::vector<T> const& q)
+                                std::size_t n, std::vector<T> const& q, exclusions const& without)
     {
       std::vector<double> sums(n);
       for (auto const& p : pairs.full())
       {
+        if (without.pairs.contains({p.i, p.j})) continue;
         double sum = 0;
         for (T const d : pairs.difference(p.i, p.j, p.image)) sum += double(d) * double(d);
         double const x = std::sqrt(sum) / k.h;
@@ -53,6 +56,7 @@ namespace nearfield::test
       points<T, Dim> x, y;
       sph_density<Dim> k;
       std::vector<T> q, y_q;
+      exclusions of_points, of_targets;
       std::vector<double> of_one, of_two;
       double enough = 0;
 
@@ -66,8 +70,13 @@ namespace nearfield::test
           for (std::size_t i = 0; i < (values == &q ? x : y).size(); ++i)
             values->push_back(static_cast<T>(random.uniform(1, 2)));
         image_definition<T, Dim> const one(box, x, x, cutoff), two(box, x, y, cutoff);
-        of_one = sums_of(k, one, x.size(), q);
-        of_two = sums_of(k, two, x.size(), y_q);
+        if (random.below(2) == 0)
+        {
+          of_points = {random, x.size(), x.size(), true};
+          of_targets = {random, x.size(), y.size(), false};
+        }
+        of_one = sums_of(k, one, x.size(), q, of_points);
+        of_two = sums_of(k, two, x.size(), y_q, of_targets);
         double largest = k.h;
         for (auto const* sums : {&of_one, &of_two})
           for (double const sum : *sums) largest = std::max(largest, sum);
@@ -87,12 +96,14 @@ namespace nearfield::test
         for (auto const form : {pair_form::one_sided, pair_form::mutual})
         {
           SCOPED_TRACE(form == pair_form::mutual ? "mutual" : "one-sided");
-          near_field(simd, k, one, x.view(), soa{q}, soa{out}, {.form = form});
+          near_field_options const options{
+              .form = form, .excluded_offsets = of_points.offsets, .excluded = of_points.sources};
+          near_field(simd, k, one, x.view(), soa{q}, soa{out}, options);
           expect(out, of_one);
-          near_field(simd.with(pool), k, one, x.view(), soa{q}, soa{out}, {.form = form});
+          near_field(simd.with(pool), k, one, x.view(), soa{q}, soa{out}, options);
           expect(out, of_one);
         }
-        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out});
+        near_field(simd, k, two, x.view(), y.view(), soa{y_q}, soa{out}, of_targets.options());
         expect(out, of_two);
       }
     };

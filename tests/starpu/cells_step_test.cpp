@@ -2,6 +2,7 @@
 // GPUs.
 
 #include "complains_of.hpp"
+#include "exclusions.hpp"
 #include "one_runtime.hpp"
 #include "points.hpp"
 #include "search/batch_case.hpp"
@@ -50,24 +51,28 @@ namespace nearfield::test
 
     public:
       step_over_cells(cell_list<double, Dim>& cells, points<double, Dim> const& x,
-                      points<double, Dim> const& y, int leaves_per_group, pair_form form)
-          : cells_(cells), x_(x), y_(y),
+                      points<double, Dim> const& y, int leaves_per_group, pair_form form,
+                      exclusions const& without = {})
+          : cells_(cells), x_(x), y_(y), without_(without),
             groups_(group_leaves(cells, {.leaves_per_group = leaves_per_group})),
             ones_(y.size(), 1), out_(x.size(), -7)
       {
+        starpu::step_options const options{
+            .form = form, .excluded_offsets = without_.offsets, .excluded = without_.sources};
         if (cells.has_one_set())
-          step_.emplace(one_runtime(), k_, groups_, x.view(), soa{ones_}, soa{out_},
-                        starpu::step_options{.form = form});
+          step_.emplace(one_runtime(), k_, groups_, x.view(), soa{ones_}, soa{out_}, options);
         else
-          step_.emplace(one_runtime(), k_, groups_, x.view(), y.view(), soa{ones_}, soa{out_});
+          step_.emplace(one_runtime(), k_, groups_, x.view(), y.view(), soa{ones_}, soa{out_},
+                        options);
       }
       void expect_sums()
       {
         std::vector<double> expected(x_.size(), -3);
         if (cells_.has_one_set())
-          near_field(simd, k_, cells_, x_.view(), soa{ones_}, soa{expected});
+          near_field(simd, k_, cells_, x_.view(), soa{ones_}, soa{expected}, without_.options());
         else
-          near_field(simd, k_, cells_, x_.view(), y_.view(), soa{ones_}, soa{expected});
+          near_field(simd, k_, cells_, x_.view(), y_.view(), soa{ones_}, soa{expected},
+                     without_.options());
         step_->submit();
         step_->wait();
         for (size_t i = 0; i < x_.size(); ++i)
@@ -80,6 +85,7 @@ namespace nearfield::test
       K const k_{};
       cell_list<double, Dim>& cells_;
       points<double, Dim> const &x_, &y_;
+      exclusions const without_;
       leaf_groups<Dim> groups_;
       std::vector<double> ones_, out_;
       std::optional<starpu::near_field<double>> step_;
@@ -91,6 +97,8 @@ namespace nearfield::test
       batch_case<double, Dim> const of(seed);
       auto cells = of.list(simd);
       auto const& sources = of.one_set ? of.x.x : of.y.x;
+      random_numbers random(seed);
+      exclusions const some(random, of.x.x.size(), sources.size(), of.one_set);
       for (int const leaves_per_group : {1, 7, 0})
         for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
         {
@@ -98,8 +106,9 @@ namespace nearfield::test
           SCOPED_TRACE(testing::Message()
                        << leaves_per_group << " leaves a group, form " << int(form));
           // some images are as good as at one place
-          step_over_cells<gaussian<Dim>>(cells, of.x.x, sources, leaves_per_group, form)
-              .expect_sums();
+          for (exclusions const& without : {exclusions(), some})
+            step_over_cells<gaussian<Dim>>(cells, of.x.x, sources, leaves_per_group, form, without)
+                .expect_sums();
         }
     }
   }

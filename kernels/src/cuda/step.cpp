@@ -1,11 +1,15 @@
 #include <nearfield/p2p/cuda.hpp>
 
+#include "excluded_list.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/cuda/permutation.hpp>
 
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -136,7 +140,7 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void cuda_step<T>::launch(bool is_mutual, cuda_job<T>& job, step_set<T> const& targets,
+  void cuda_step<T>::launch(bool is_mutual, std::span<cuda_job<T>> jobs, step_set<T> const& targets,
                             step_set<T> const& sources, device_leaves const* in_order_of) const
   {
     bool const has_one_set = of.has_one_set;
@@ -156,18 +160,21 @@ namespace nearfield::detail
         x_q.emplace(stream, order, targets.q);
         y_out.emplace(stream, y_order, sources.out, options.accumulate);
       }
-      job.own_is_self = has_one_set;
-      job.singular = is_singular;
-      job.stream = stream;
-      job.n_rhs = of.n_rhs;
-      job.target_x = x ? x->data() : y.data();
-      job.source_x = y.data();
-      job.target_q = x_q ? x_q->data() : y_q.data();
-      job.source_q = y_q.data();
-      job.target_out = out.data();
-      // with one set, all outputs are those of the targets
-      if (y_out && width_of(sources.out) > 0) job.halo_out = y_out->data();
-      check_cuda((is_mutual ? kernels.mutual : kernels.one_sided)(interaction, job), function);
+      for (cuda_job<T>& job : jobs)
+      {
+        job.own_is_self = has_one_set;
+        job.singular = is_singular;
+        job.stream = stream;
+        job.n_rhs = of.n_rhs;
+        job.target_x = x ? x->data() : y.data();
+        job.source_x = y.data();
+        job.target_q = x_q ? x_q->data() : y_q.data();
+        job.source_q = y_q.data();
+        job.target_out = out.data();
+        // with one set, all outputs are those of the targets
+        if (y_out && width_of(sources.out) > 0) job.halo_out = y_out->data();
+        check_cuda((is_mutual ? kernels.mutual : kernels.one_sided)(interaction, job), function);
+      }
       if (y_out) y_out->deliver();
     }
     out.deliver();
@@ -181,7 +188,7 @@ namespace nearfield::detail
     cuda_job<T> job;
     job.n_targets = static_cast<index_type>(targets.x.size());
     job.n_sources = static_cast<index_type>(sources.x.size());
-    launch(is_mutual, job, targets, sources);
+    launch(is_mutual, {&job, 1}, targets, sources);
   }
 
   template <class T>
@@ -189,10 +196,14 @@ namespace nearfield::detail
                          step_set<T> const& sources) const
   {
     check_list_of(list, options.form, of, targets.x.size(), sources.x.size());
+    if (!options.excluded.empty())
+      throw error(
+          "near_field: .excluded over a cuda_list, which is made; give the tree or the cell "
+          "list");
     cuda_job<T> job;
     list.describe_to(job);
     job.ranges_may_coincide = options.ranges_may_coincide;
-    launch(list.is_mutual(), job, targets, sources);
+    launch(list.is_mutual(), {&job, 1}, targets, sources);
   }
 
   template <class T>
@@ -200,6 +211,22 @@ namespace nearfield::detail
                                 step_set<T> const& targets, step_set<T> const& sources) const
   {
     check_leaves(stream, leaves, of.has_one_set, targets.x.size(), sources.x.size());
+    excluded_rows const excluded =
+        excluded_rows_of("near_field", options.excluded_offsets, options.excluded, targets.x.size(),
+                         sources.x.size(), of.has_one_set);
+    if (!excluded.empty())
+    {
+      if (options.form == pair_form::mutual)
+        throw error("near_field: .excluded and the form mutual on a GPU; give one_sided or "
+                    "automatic");
+      excluded_lists const lists(stream, leaves, excluded);
+      cuda_list const shared(cuda_backend{stream}, lists.shared(), false),
+          single(cuda_backend{stream}, lists.single(), false);
+      std::array<cuda_job<T>, 2> jobs;
+      shared.describe_to(jobs[0]);
+      single.describe_to(jobs[1]);
+      return launch(false, jobs, targets, sources, &leaves);
+    }
     form_case here = of;
     here.points = targets.x.size();
     here.leaves = n_leaves;
@@ -209,7 +236,7 @@ namespace nearfield::detail
     cuda_job<T> job;
     list.describe_to(job);
     job.ranges_may_coincide = options.ranges_may_coincide || leaves.ranges_may_coincide;
-    launch(is_mutual, job, targets, sources, &leaves);
+    launch(is_mutual, {&job, 1}, targets, sources, &leaves);
   }
 
   template struct cuda_step<float>;

@@ -1,5 +1,7 @@
 #include "group_job.hpp"
 
+#include "excluded.hpp"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,7 +10,8 @@ namespace nearfield::detail
 {
   template <class T>
   void run_group(p2p_function<T> kernel, void const* k, p2p_job<T> const& common,
-                 task_head const& head, task_list_view const& list, group_columns<T> const& of)
+                 task_head const& head, task_list_view const& list, group_columns<T> const& of,
+                 group_exclusions const& excluded)
   {
     auto const pointers =
         [](auto& to, auto const* from, int n, index_type buffer, std::ptrdiff_t first)
@@ -51,11 +54,22 @@ namespace nearfield::detail
     bool const is_packed =
         strides.target_x == 1 && strides.source_q == 1 && strides.target_out == 1;
     job.strides = is_packed ? nullptr : &strides;
-    kernel(k, job);
+    excluded_pairs without{excluded.rows};
+    std::vector<index_type> positions;
+    if (excluded.rows)
+    {
+      without.first_target = excluded.positions[head.target_buffer] + head.target_begin;
+      for (source_set const& set : sets)
+        positions.push_back(excluded.positions[set.allocation] + set.begin);
+      without.sets = positions;
+    }
+    run_kernel(kernel, k, job, of.halo != nullptr, without);
   }
 
   template void run_group(p2p_function<float>, void const*, p2p_job<float> const&, task_head const&,
-                          task_list_view const&, group_columns<float> const&);
+                          task_list_view const&, group_columns<float> const&,
+                          group_exclusions const&);
   template void run_group(p2p_function<double>, void const*, p2p_job<double> const&,
-                          task_head const&, task_list_view const&, group_columns<double> const&);
+                          task_head const&, task_list_view const&, group_columns<double> const&,
+                          group_exclusions const&);
 }

@@ -19,10 +19,17 @@ namespace nearfield::detail
     p2p_strides strides = {}; ///< of out and halo the same
   };
 
+  /// The pairs that a group leaves out.
+  struct group_exclusions
+  {
+    excluded_rows const* rows = nullptr;   ///< by position; null or empty: none
+    index_type const* positions = nullptr; ///< of the first point of each buffer of the list
+  };
+
   /// Adds the sums of a group to its outputs and, in the mutual form, to its halo. `common` has what does not depend on
   /// the group.
   template <class T>
   NEARFIELD_API void run_group(p2p_function<T> kernel, void const* k, p2p_job<T> const& common,
                                task_head const& head, task_list_view const& list,
-                               group_columns<T> const& of);
+                               group_columns<T> const& of, group_exclusions const& excluded = {});
 }

@@ -1,5 +1,6 @@
 #include <nearfield/p2p/near_field.hpp>
 
+#include "excluded.hpp"
 #include "group_job.hpp"
 #include "groups.hpp"
 #include "plan.hpp"
@@ -226,7 +227,7 @@ namespace nearfield::detail
     /// No two parts add to the same outputs, or there is one.
     template <class T>
     void run_parts(list_step<T> const& step, leaf_groups_view const& leaves,
-                   step_columns<T> const& columns)
+                   step_columns<T> const& columns, excluded_rows const& excluded)
     {
       auto const& [x, y, q, out] = columns;
       interaction_list const& list = step.is_mutual ? leaves.half : leaves.full;
@@ -241,14 +242,15 @@ namespace nearfield::detail
       p2p_strides const strides = columns.strides();
       if (x.stride() != 1 || y.stride() != 1 || q.stride() != 1 || out.stride() != 1)
         job.strides = &strides;
-      auto const run = [&step, &job, &leaves, &to = out](index_type first, index_type last)
+      auto const run =
+          [&step, &job, &leaves, &excluded, &to = out](index_type first, index_type last)
       {
         p2p_job<T> part = job;
         part.first_box = first;
         part.last_box = last;
         if (!step.options.accumulate && last > 0)
           clear(to, leaves.targets.offsets[first], leaves.targets.offsets[last]);
-        step.kernel(step.interaction, part);
+        run_kernel(step.kernel, step.interaction, part, step.is_mutual, {&excluded});
       };
       index_type const n = leaves.targets.size();
       if (!step.threads) return run(0, n);
@@ -267,8 +269,8 @@ namespace nearfield::detail
     {
     public:
       mutual_groups(list_step<T> const& step, leaf_groups_view leaves,
-                    step_columns<T> const& columns)
-          : step_(step), columns_(columns)
+                    step_columns<T> const& columns, excluded_rows const& excluded)
+          : step_(step), columns_(columns), excluded_(excluded)
       {
         constexpr double least_pairs = 1e6, most_groups = 512;
         std::vector<double> const pairs = cumulated_pairs(leaves, pair_form::mutual, step.threads);
@@ -302,6 +304,7 @@ namespace nearfield::detail
       {
         auto const& [x, y, q, out] = columns_;
         group_plan const& group = plan_.groups[g];
+        constexpr index_type all_points = 0; // are one buffer
         int const n_out = width_of(out);
         halos_[g] = std::make_unique<T[]>(halo_values(g) * static_cast<std::size_t>(n_out));
         std::vector<T*> sums, halo;
@@ -314,7 +317,8 @@ namespace nearfield::detail
         run_group<T>(step_.kernel, step_.interaction, job_of(step_), group.head,
                      {group.head, group.list.data()},
                      {width_of(x), width_of(q), n_out, x.columns().data(), q.columns().data(),
-                      sums.data(), halo.data(), columns_.strides()});
+                      sums.data(), halo.data(), columns_.strides()},
+                     {&excluded_, &all_points});
       }
 
       void add_halos(group_plan const& group) const
@@ -332,6 +336,7 @@ namespace nearfield::detail
 
       list_step<T> const& step_;
       step_columns<T> const columns_;
+      excluded_rows const& excluded_;
       step_plan plan_;
       std::vector<std::unique_ptr<T[]>> halos_; ///< by group
     };
@@ -347,15 +352,25 @@ namespace nearfield::detail
         check_two_sets(function, targets.x, sources.x, sources.q, targets.out);
     }
 
+    /// The excluded pairs of a step by position.
+    template <class T>
+    excluded_rows excluded_of(list_step<T> const& step, leaf_groups_view const& leaves,
+                              std::size_t n_targets, std::size_t n_sources)
+    {
+      return excluded_in(leaves, n_targets, n_sources, step.options.excluded_offsets,
+                         step.options.excluded, threads_or_here(step.threads));
+    }
+
     template <class T>
     void run_groups(list_step<T> const& step, leaf_groups_view const& leaves,
-                    step_set<T> const& targets, step_set<T> const& sources)
+                    step_set<T> const& targets, step_set<T> const& sources,
+                    excluded_rows const& excluded)
     {
       step_columns<T> const columns{targets.x, sources.x, sources.q, targets.out};
       if (step.is_mutual && step.threads && columns.x.size() > 0)
-        mutual_groups<T>(step, leaves, columns).run();
+        mutual_groups<T>(step, leaves, columns, excluded).run();
       else
-        run_parts<T>(step, leaves, columns);
+        run_parts<T>(step, leaves, columns, excluded);
     }
 
     /// The leaves [first, last) as leaves of their own, whose offsets do not begin at 0.
@@ -379,7 +394,8 @@ namespace nearfield::detail
     /// System by system, each as on its own: several at once, or on all threads where there are fewer than these.
     template <class T>
     void run_systems(list_step<T> const& step, leaf_groups_view const& leaves,
-                     step_set<T> const& targets, step_set<T> const& sources)
+                     step_set<T> const& targets, step_set<T> const& sources,
+                     excluded_rows const& excluded)
     {
       std::size_t const n = leaves.systems.size();
       list_step<T> one = step;
@@ -391,7 +407,7 @@ namespace nearfield::detail
         leaf_system const& system = leaves.systems[s];
         if (system.first_leaf < system.last_leaf)
           run_groups(one, cut_leaves(leaves, system.first_leaf, system.last_leaf, system.shifts),
-                     targets, sources);
+                     targets, sources, excluded);
       };
       if (at_once)
         for_each_item(*step.threads, n, run);
@@ -405,12 +421,13 @@ namespace nearfield::detail
                          step_set<T> const& sources) const
   {
     check_views(leaves.has_one_set, targets, sources);
-    if (!leaves.systems.empty()) return run_systems(*this, leaves, targets, sources);
+    excluded_rows const excluded = excluded_of(*this, leaves, targets.x.size(), sources.x.size());
+    if (!leaves.systems.empty()) return run_systems(*this, leaves, targets, sources, excluded);
     interaction_list const& list = is_mutual ? leaves.half : leaves.full;
     check_list(function, leaves.targets, list, targets.x.size(), sources.x.size(), threads);
     if (leaves.has_one_set) check_own_ranges(function, leaves.targets, list, threads);
     if (is_mutual) check_half(function, leaves.targets, list, threads);
-    run_groups(*this, leaves, targets, sources);
+    run_groups(*this, leaves, targets, sources, excluded);
   }
 
   template <class T>
@@ -432,10 +449,9 @@ namespace nearfield::detail
     if (!all.has_one_set() || all.interactions().shifts.size() > 1)
       step.options.ranges_may_coincide = true;
     interaction_list const list = is_mutual ? all.half_interactions() : all.interactions();
-    run_groups(step,
-               cut_leaves(leaves_of(all.targets(), list, all.has_one_set()), part.first, part.last,
-                          list.shifts),
-               targets, sources);
+    leaf_groups_view const leaves = leaves_of(all.targets(), list, all.has_one_set());
+    run_groups(step, cut_leaves(leaves, part.first, part.last, list.shifts), targets, sources,
+               excluded_of(step, leaves, targets.x.size(), sources.x.size()));
   }
 
   template <class T>

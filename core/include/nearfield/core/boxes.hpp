@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace nearfield
 {
@@ -129,6 +131,26 @@ namespace nearfield
   namespace detail
   {
     using source_range = interaction_list::range;
+
+    /// The sources that each target does not meet, in no image; empty: there are none.
+    struct excluded_rows
+    {
+      std::vector<std::uint64_t> offsets; ///< one more than targets
+      std::vector<index_type> sources;
+
+      [[nodiscard]] bool empty() const { return sources.empty(); }
+      [[nodiscard]] std::span<index_type const> row(std::size_t target) const
+      {
+        return std::span(sources).subspan(offsets[target], offsets[target + 1] - offsets[target]);
+      }
+    };
+    /// Those of the caller's CSR, each once; of one set, each pair in both rows. Throws nearfield::error, in the name of `function`,
+    /// unless offsets ascend from 0 to the end, for n_targets rows, and all sources exist.
+    NEARFIELD_API excluded_rows excluded_rows_of(char const* function,
+                                                 std::span<std::uint64_t const> offsets,
+                                                 std::span<index_type const> excluded,
+                                                 std::size_t n_targets, std::size_t n_sources,
+                                                 bool one_set);
 
     /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
     template <class Leaves>

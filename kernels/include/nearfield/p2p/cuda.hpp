@@ -145,7 +145,7 @@ namespace nearfield
                       step_set<T> const& sources) const;
 
     private:
-      void launch(bool is_mutual, cuda_job<T>& job, step_set<T> const& targets,
+      void launch(bool is_mutual, std::span<cuda_job<T>> jobs, step_set<T> const& targets,
                   step_set<T> const& sources, device_leaves const* in_order_of = nullptr) const;
     };
   }

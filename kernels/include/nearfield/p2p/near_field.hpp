@@ -43,6 +43,11 @@ namespace nearfield
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
     bool ranges_may_coincide = false;
+    /// A row for each target: excluded[excluded_offsets[i]] ... are the sources that it does not meet, in no image, such as
+    /// bonded atoms. They are left out, not subtracted. Indices are those of the columns. Of one set, (i, j) excludes
+    /// (j, i) too. On a GPU in host memory, over a tree or a cell list, and one-sided; the host waits.
+    detail::kept_span<std::uint64_t const> excluded_offsets = {};
+    detail::kept_span<index_type const> excluded = {}; ///< indices of sources
   };
 
   /// Leaves of your own as boxes and interaction lists, which it owns: made and checked once, for any steps over

@@ -168,6 +168,10 @@ namespace nearfield::starpu
     nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
     delivery_choice delivery = every_step;
+    /// pairs that do not meet, as in near_field_options; read when the step is made. Such a step runs on CPU workers:
+    /// backend cuda throws nearfield::error, and so does a moving_tree
+    nearfield::detail::kept_span<std::uint64_t const> excluded_offsets = {};
+    nearfield::detail::kept_span<index_type const> excluded = {}; ///< indices of sources
   };
 }
 

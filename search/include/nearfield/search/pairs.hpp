@@ -409,15 +409,12 @@ namespace nearfield
                 unsigned char* keep) const;
 
     private:
-      void exclude(pair_filter<T> const& of, bool one_set);
-
       std::size_t n_targets_, n_sources_;
       T largest_cutoff_ = 0;
       filter_arrays<T> arrays_;
       // of the arrays, those that are not the caller's
       std::vector<T> squares_;
-      std::vector<std::uint64_t> excluded_offsets_;
-      std::vector<index_type> excluded_;
+      excluded_rows excluded_;
       std::vector<unsigned char> wanted_;
     };
     extern template class row_filter<float>;
