@@ -44,12 +44,13 @@ namespace nearfield::detail
       if constexpr (Images) to.image = images.of_target(position);
     }
 
-    /// Reads the candidates of a batch, from its chunks. The loads may overtake the stores.
+    /// Reads the candidates of a batch, from its chunks: a warp those of every `warps`-th one. The loads may overtake the
+    /// stores.
     template <bool Images>
     __device__ __forceinline__ void
     read_candidates(uint32_t const* batch, int n_chunks, uint32_t const* source_order,
                     image_output const& images, uint32_t const* of_shifts, pair_end<Images>* to,
-                    int lane)
+                    int lane, int warp = 0, int warps = 1)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
@@ -58,7 +59,7 @@ namespace nearfield::detail
                                     : 0;
       uint32_t const before = sum_before(__popc(mine.y), lane);
 #pragma unroll 4
-      for (int c = 0; c < n_chunks; ++c)
+      for (int c = warp; c < n_chunks; c += warps)
       {
         uint32_t const position = __shfl_sync(all_lanes, mine.x, c) + lane;
         uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
@@ -124,6 +125,8 @@ namespace nearfield::detail
     template <image_form Form>
     constexpr int expand_blocks = (Form == image_form::none ? 48 : 40) / expand_warps;
 
+    constexpr int rows_blocks = 48 / expand_warps;
+
     template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, expand_blocks<Form>)
         expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
@@ -185,88 +188,107 @@ namespace nearfield::detail
       }
     }
 
+    /// Rows that start anywhere have places in a buffer that are as far from a multiple of this as those in memory, so that
+    /// a store fills whole sectors, except at the ends of rows: to write a part of one, the device reads it first.
+    constexpr uint32_t row_alignment = 8;
+    constexpr unsigned short no_pair = 0xffff; // of a place between two rows
+
     template <bool Images>
     struct __align__(16) rows_scratch
     {
-      unsigned short staged[1024];
-      uint64_t row_at[32]; // pair t of the batch goes to row_at + t, modulo 2^64
+      __align__(16) unsigned short staged[expand_warps][32 * (32 + row_alignment - 1)];
+      uint64_t row_at[32];    // where the next pair of a row goes
+      uint64_t row_begin[32]; // the staged pair t of a row goes to row_begin + t, modulo 2^64
       pair_end<Images> points[32];
       pair_end<Images> candidates[batch_candidates];
-      uint32_t words[32 * batch_words];
     };
 
-    /// The same for rows that start anywhere, or whose entries come from several batches. Bounded: some pairs may have
-    /// no room, or the host does not know the number of items.
+    /// The same for rows that start anywhere, or whose entries come from several batches: a block takes an item, and its
+    /// warps take turns at the rows. Bounded: some pairs may have no room, or the host does not know the number of items.
     template <image_form Form, bool Bounded>
-    __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
+    __global__ void __launch_bounds__(expand_threads, rows_blocks)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
                            uint32_t const* __restrict__ source_order,
                            __grid_constant__ pair_columns const out)
     {
       constexpr bool images = Form != image_form::none;
-      __shared__ rows_scratch<images> scratch_of_warp[expand_warps];
-      rows_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
-      int const lane = threadIdx.x % 32;
-      uint32_t const stride = gridDim.x * expand_warps;
+      constexpr uint32_t before_row = row_alignment - 1; // the most places between two rows
+      __shared__ rows_scratch<images> scratch;
+      int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+      unsigned short* const staged = scratch.staged[warp];
       uint32_t const n_items = Bounded && in.found_items ? *in.found_items : in.n_items;
-      for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < n_items; k += stride)
+      for (uint32_t k = blockIdx.x; k < n_items; k += gridDim.x)
       {
         uint32_t const item = in.items ? in.items[k] : k;
         mask_head head = in.heads[item];
         if (head.first == no_masks) continue;
         int const n_points = head.points();
-        bool const is_row = lane < n_points;
-        uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
-        if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+        if (warp == 0)
+        {
+          bool const is_row = lane < n_points;
+          uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
+          if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+          if (!in.row_offsets)
+            scratch.row_at[lane] = in.item_offsets[item] +
+                                   sum_before(is_row ? in.row_of_position[position] : 0u, lane);
+          else if (is_row)
+            scratch.row_at[lane] = in.row_offsets[index];
+        }
         uint32_t const* const of_shifts = images ? out.images.of_shifts_around(item) : nullptr;
-        uint64_t row_at = 0; // where the lane's row goes on
-        if (in.row_offsets)
-          row_at = is_row ? in.row_offsets[index] : 0;
-        else
-          row_at =
-              in.item_offsets[item] + sum_before(is_row ? in.row_of_position[position] : 0u, lane);
         for (;;)
         {
-          int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
+          int const n_words = head.words(), n_chunks = head.chunks();
+          int const n_rows = n_words != 0 ? n_points : 0;
           uint32_t const* const batch = in.masks + head.first;
-          for (int f = lane; f < n; f += 32)
-            scratch.words[f] = batch[chunk_words(images) * n_chunks + f];
+          uint32_t const* const words = batch + chunk_words(images) * n_chunks;
           read_candidates(batch, n_chunks, source_order, out.images, of_shifts, scratch.candidates,
-                          lane);
-          __syncwarp();
-          uint32_t found = 0;
-          for (int w = 0; w < n_words && is_row; ++w)
-            found += __popc(scratch.words[lane * n_words + w]);
-          scratch.row_at[lane] = row_at - sum_before(found, lane);
-          row_at += found;
-          __syncwarp();
+                          lane, warp, expand_warps);
+          __syncthreads();
           word_divider const row_of(n_words);
-          uint32_t written = 0;
-          for (int f0 = 0; f0 < n; f0 += 32)
+          // a lane takes a word of one of so many rows
+          int const at_once = row_of(32), row_in = row_of(lane), word = lane - row_in * n_words;
+          for (int first = warp * at_once; first < n_rows; first += expand_warps * at_once)
           {
-            int const f = f0 + lane, row = row_of(f);
-            uint32_t const bits = f < n ? scratch.words[f] : 0;
-            uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
-            uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
-            stage_bits(bits, row << slot_bits | (f - row * n_words) << 5,
-                       scratch.staged + mine_before + mine);
+            int const row = first + row_in;
+            bool const is_word = row_in < at_once && row < n_rows;
+            uint32_t const bits = is_word ? words[row * n_words + word] : 0;
+            uint64_t const at = is_word ? scratch.row_at[row] : 0;
+            uint32_t const mine = __popc(bits), end = sum_before(mine, lane) + mine;
+            uint32_t const begin_of_row = __shfl_sync(all_lanes, end - mine, lane - word);
+            uint32_t const end_of_row = __shfl_sync(all_lanes, end, lane - word + n_words - 1);
+            uint32_t const places =
+                __shfl_sync(all_lanes, end, 31) +
+                before_row * static_cast<uint32_t>(min(at_once, n_rows - first));
+            uint32_t const least = begin_of_row + before_row * row_in,
+                           place = least + ((static_cast<uint32_t>(at) - least) & before_row);
+            for (uint32_t t = 8 * lane; t < places; t += 8 * 32)
+              *reinterpret_cast<uint4*>(staged + t) = make_uint4(~0u, ~0u, ~0u, ~0u);
             __syncwarp();
-            for (uint32_t t = lane; t < total; t += 32)
+            if (is_word && word == 0)
             {
-              uint32_t const pair = scratch.staged[t], i = pair >> slot_bits;
+              scratch.row_at[row] = at + (end_of_row - begin_of_row);
+              scratch.row_begin[row] = at - place;
+            }
+            stage_bits(bits, row << slot_bits | word << 5, staged + place + (end - begin_of_row));
+            __syncwarp();
+            for (uint32_t t = lane; t < places; t += 32)
+            {
+              uint32_t const pair = staged[t];
+              if (pair == no_pair) continue;
+              uint32_t const i = pair >> slot_bits;
               auto const candidate = scratch.candidates[pair & ((1 << slot_bits) - 1)];
               uint32_t image = 0;
               if constexpr (images) image = candidate.image + scratch.points[i].image;
-              uint64_t const at = scratch.row_at[i] + (written + t);
-              if (Bounded && at >= out.room) continue;
-              __stcs(out.j + at, candidate.index);
-              if (out.i) __stcs(out.i + at, scratch.points[i].index);
-              out.images.put<Form>(at, image);
+              uint64_t const to = scratch.row_begin[i] + t;
+              if (Bounded && to >= out.room) continue;
+              __stcs(out.j + to, candidate.index);
+              if (out.i) __stcs(out.i + to, scratch.points[i].index);
+              out.images.put<Form>(to, image);
             }
-            written += total;
             __syncwarp();
           }
+          __syncthreads();
           if (!head.goes_on()) break;
           head = *reinterpret_cast<mask_head const*>(batch - mask_head_words);
         }
@@ -349,8 +371,8 @@ namespace nearfield::detail
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
     if (in.n_items == 0) return;
-    unsigned blocks = (in.n_items + expand_warps - 1) / expand_warps;
-    if (in.found_items) blocks = std::min(blocks, 16 * multiprocessors());
+    unsigned blocks = in.n_items;
+    if (in.found_items) blocks = std::min(blocks, rows_blocks * multiprocessors());
     with_form(out.images.form(),
               [&](auto form)
               {
