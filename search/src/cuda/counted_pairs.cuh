@@ -214,7 +214,7 @@ namespace nearfield::detail
     void expand(pair_columns const& columns)
     {
       bool const by_rows = of_.by_rows;
-      counted_items const items{.n = run_.n_items(),
+      counted_items const items{.n = run_.item_number(),
                                 .masks = &*masks_,
                                 .many = many_.data(),
                                 .found = found_ ? &*found_ : nullptr,

@@ -129,7 +129,7 @@ namespace nearfield::detail
 
     template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, expand_blocks<Form>)
-        expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
+        expand_kernel(mask_head const* __restrict__ heads, item_count const items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
                       uint32_t const* __restrict__ target_order,
                       uint32_t const* __restrict__ source_order,
@@ -140,6 +140,7 @@ namespace nearfield::detail
       expand_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
+      uint32_t const n_items = Bounded ? items.n() : items.most;
       for (uint32_t item = blockIdx.x * expand_warps + threadIdx.x / 32; item < n_items;
            item += stride)
       {
@@ -217,7 +218,7 @@ namespace nearfield::detail
       __shared__ rows_scratch<images> scratch;
       int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
       unsigned short* const staged = scratch.staged[warp];
-      uint32_t const n_items = Bounded && in.found_items ? *in.found_items : in.n_items;
+      uint32_t const n_items = Bounded ? in.n_items.n() : in.n_items.most;
       for (uint32_t k = blockIdx.x; k < n_items; k += gridDim.x)
       {
         uint32_t const item = in.items ? in.items[k] : k;
@@ -350,17 +351,18 @@ namespace nearfield::detail
     }
   }
 
-  void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
+  void expand_masks(mask_head const* heads, item_count const& n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
-    if (n_items == 0) return;
-    unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
+    if (n_items.most == 0) return;
+    unsigned const blocks = blocks_for(n_items.most, expand_warps);
     with_form(out.images.form(),
               [&](auto form)
               {
-                auto* const kernel = out.room != no_bound || !out.i ? expand_kernel<form(), true>
-                                                                    : expand_kernel<form(), false>;
+                bool const is_bounded = out.room != no_bound || !out.i || n_items.found;
+                auto* const kernel =
+                    is_bounded ? expand_kernel<form(), true> : expand_kernel<form(), false>;
                 kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
                                                               target_order, source_order, out);
               });
@@ -370,13 +372,13 @@ namespace nearfield::detail
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
-    if (in.n_items == 0) return;
-    unsigned blocks = in.n_items;
-    if (in.found_items) blocks = std::min(blocks, rows_blocks * multiprocessors());
+    unsigned blocks = in.n_items.most;
+    if (blocks == 0) return;
+    if (in.n_items.found) blocks = std::min(blocks, rows_blocks * multiprocessors());
     with_form(out.images.form(),
               [&](auto form)
               {
-                auto* const kernel = out.room != no_bound || in.found_items
+                auto* const kernel = out.room != no_bound || in.n_items.found
                                          ? expand_rows_kernel<form(), true>
                                          : expand_rows_kernel<form(), false>;
                 kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out);
