@@ -7,6 +7,13 @@
 
 namespace nearfield::detail
 {
+  enum class search_stage
+  {
+    count, ///< count the pairs
+    masks, ///< count, and keep the bits of the items for which there is room
+    fill   ///< write the indices
+  };
+
   template <search_stage Stage>
   struct __align__(16) warp_scratch
   {

@@ -72,17 +72,17 @@ namespace nearfield::detail
     {
       std::uint32_t const n_items = out_.only_items ? out_.n_only_items : in_.n_items;
       if (n_items == 0) return;
+      unsigned const blocks =
+          std::min(blocks_for(n_items, search_warps), search_blocks * multiprocessors());
       if (Stage != search_stage::fill && !out_.counters_for_host)
         out_.counters_for_host = new (cells_.mail().of_search) search_counters{};
       if (cells_.is_fixed() && !out_.only_items) clear_counts();
-      if (in_.systems)
-        start<Stage, search_space::batch>(n_items);
-      else if (in_.images)
-        start<Stage, search_space::periodic>(n_items);
-      else if (in_.geometry.group > 2)
-        start<Stage, search_space::sparse>(n_items);
-      else
-        start<Stage, search_space::open>(n_items);
+      auto const kernel = in_.systems  ? &search_kernel<T, Dim, Stage, search_space::batch>
+                          : in_.images ? &search_kernel<T, Dim, Stage, search_space::periodic>
+                          : in_.geometry.group > 2
+                              ? &search_kernel<T, Dim, Stage, search_space::sparse>
+                              : &search_kernel<T, Dim, Stage, search_space::open>;
+      kernel<<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_, filter_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
     }
@@ -105,14 +105,6 @@ namespace nearfield::detail
   private:
     static_assert(sizeof(search_counters) <= search_bytes);
 
-    template <search_stage Stage, search_space Space>
-    void start(std::uint32_t n_items) const
-    {
-      unsigned const blocks = std::min(blocks_for(n_items, search_warps),
-                                       search_blocks(Stage, Space) * multiprocessors());
-      search_kernel<T, Dim, Stage, Space>
-          <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_, filter_), out_);
-    }
     template <class V>
     void set_bytes(V* values, int byte, std::size_t n) const
     {

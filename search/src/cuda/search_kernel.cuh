@@ -21,7 +21,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim, search_stage Stage, search_space Space>
-  __global__ void __launch_bounds__(search_threads, search_blocks(Stage, Space))
+  __global__ void __launch_bounds__(search_threads, search_blocks)
       search_kernel(__grid_constant__ device_cell_view const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
                     __grid_constant__ search_output const out)

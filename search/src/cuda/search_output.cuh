@@ -11,6 +11,8 @@
 namespace nearfield::detail
 {
   inline constexpr int search_warps = 4, search_threads = 32 * search_warps;
+  /// Blocks per multiprocessor. With 4 each thread has more registers, but there are too few warps to hide waits.
+  inline constexpr int search_blocks = 5;
   /// Candidates of a batch, in shared memory: 352 hold the half neighbourhood of most items of 27 points, and
   /// five blocks fit on a multiprocessor.
   inline constexpr int batch_candidates = 352;
@@ -97,13 +99,6 @@ namespace nearfield::detail
     uint64_t room = ~uint64_t(0); ///< places from there on are left out
   };
 
-  enum class search_stage
-  {
-    count, ///< count the pairs
-    masks, ///< count, and keep the bits of the items for which there is room
-    fill   ///< write the indices
-  };
-
   /// What a search knows of images and of items: kernels of open boxes have nothing to do with images, and where points are
   /// dense items lie in at most 2 cells.
   enum class search_space
@@ -116,12 +111,6 @@ namespace nearfield::detail
   constexpr bool has_images(search_space space)
   {
     return space == search_space::periodic || space == search_space::batch;
-  }
-  /// Blocks per multiprocessor. With 4 each thread has more registers, but there are too few warps to hide waits. Systems
-  /// are often so few that one more has all items in fewer rounds.
-  constexpr int search_blocks(search_stage stage, search_space space)
-  {
-    return stage != search_stage::fill && space == search_space::batch ? 6 : 5;
   }
 
   /// What a pair depends on besides its points. The shifts are what images add to sources, by number; null if there is only
