@@ -134,7 +134,9 @@ namespace nearfield::detail
       if (has_words_)
       {
         words = dense(given(to.packed_images));
-        bool are_dense = of_.images == image_columns::counters;
+        // rows of large lists are too far apart to be written to so many columns at once
+        bool are_dense = of_.images == image_columns::counters &&
+                         (cells_.is_batch() || room * sizeof(std::int32_t) < (1 << 24));
         for (int a = 0; a < Dim; ++a)
         {
           counters[a] = reinterpret_cast<std::int32_t*>(dense(given(to.images, a)));

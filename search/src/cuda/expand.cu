@@ -192,20 +192,26 @@ namespace nearfield::detail
     /// Rows that start anywhere have places in a buffer that are as far from a multiple of this as those in memory, so that
     /// a store fills whole sectors, except at the ends of rows: to write a part of one, the device reads it first.
     constexpr uint32_t row_alignment = 8;
-    constexpr unsigned short no_pair = 0xffff; // of a place between two rows
+    constexpr uint32_t before_row = row_alignment - 1; // the most places between two rows
+    /// What is staged in a place between two rows, with any row of the warp: a pair is smaller.
+    constexpr uint32_t no_pair = 0x8000;
+    /// A warp marks so many places at once, and writes a quarter of these.
+    constexpr uint32_t marked = 256, written_at_once = 64;
+    constexpr uint32_t most_places =
+        (32 * (32 + before_row) + marked - 1) / marked * marked; // of 32 words
 
     template <bool Images>
     struct __align__(16) rows_scratch
     {
-      __align__(16) unsigned short staged[expand_warps][32 * (32 + row_alignment - 1)];
+      __align__(16) unsigned short staged[expand_warps][most_places];
       uint64_t row_at[32];    // where the next pair of a row goes
       uint64_t row_begin[32]; // the staged pair t of a row goes to row_begin + t, modulo 2^64
       pair_end<Images> points[32];
       pair_end<Images> candidates[batch_candidates];
     };
 
-    /// The same for rows that start anywhere, or whose entries come from several batches: a block takes an item, and its
-    /// warps take turns at the rows. Bounded: some pairs may have no room, or the host does not know the number of items.
+    /// The same for rows that start anywhere, or whose entries come from several batches: a block takes an item, and each of
+    /// its warps a part of the rows. Bounded: some pairs may have no room, or the host does not know the number of items.
     template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, rows_blocks)
         expand_rows_kernel(__grid_constant__ row_masks const in,
@@ -214,7 +220,6 @@ namespace nearfield::detail
                            __grid_constant__ pair_columns const out)
     {
       constexpr bool images = Form != image_form::none;
-      constexpr uint32_t before_row = row_alignment - 1; // the most places between two rows
       __shared__ rows_scratch<images> scratch;
       int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
       unsigned short* const staged = scratch.staged[warp];
@@ -237,55 +242,73 @@ namespace nearfield::detail
             scratch.row_at[lane] = in.row_offsets[index];
         }
         uint32_t const* const of_shifts = images ? out.images.of_shifts_around(item) : nullptr;
+        int const rows_of_warp = (n_points + expand_warps - 1) / expand_warps;
         for (;;)
         {
           int const n_words = head.words(), n_chunks = head.chunks();
-          int const n_rows = n_words != 0 ? n_points : 0;
           uint32_t const* const batch = in.masks + head.first;
           uint32_t const* const words = batch + chunk_words(images) * n_chunks;
+          int f0 = warp * rows_of_warp * n_words;
+          int const end_of_words = min((warp + 1) * rows_of_warp, n_points) * n_words;
+          uint32_t next = f0 + lane < end_of_words ? words[f0 + lane] : 0;
           read_candidates(batch, n_chunks, source_order, out.images, of_shifts, scratch.candidates,
                           lane, warp, expand_warps);
           __syncthreads();
           word_divider const row_of(n_words);
-          // a lane takes a word of one of so many rows
-          int const at_once = row_of(32), row_in = row_of(lane), word = lane - row_in * n_words;
-          for (int first = warp * at_once; first < n_rows; first += expand_warps * at_once)
+          for (; f0 < end_of_words; f0 += 32)
           {
-            int const row = first + row_in;
-            bool const is_word = row_in < at_once && row < n_rows;
-            uint32_t const bits = is_word ? words[row * n_words + word] : 0;
+            int const f = f0 + lane, row = row_of(f), word = f - row * n_words;
+            bool const is_word = f < end_of_words;
+            uint32_t const bits = next;
+            next = f + 32 < end_of_words ? words[f + 32] : 0;
             uint64_t const at = is_word ? scratch.row_at[row] : 0;
             uint32_t const mine = __popc(bits), end = sum_before(mine, lane) + mine;
-            uint32_t const begin_of_row = __shfl_sync(all_lanes, end - mine, lane - word);
-            uint32_t const end_of_row = __shfl_sync(all_lanes, end, lane - word + n_words - 1);
-            uint32_t const places =
-                __shfl_sync(all_lanes, end, 31) +
-                before_row * static_cast<uint32_t>(min(at_once, n_rows - first));
-            uint32_t const least = begin_of_row + before_row * row_in,
+            int const first_of_row = max(lane - word, 0);
+            uint32_t const begin_of_row = __shfl_sync(all_lanes, end - mine, first_of_row);
+            uint32_t const end_of_row =
+                __shfl_sync(all_lanes, end, min(lane - word + n_words - 1, 31));
+            int const first_row = row_of(f0);
+            int const n_rows = row_of(min(f0 + 31, end_of_words - 1)) - first_row + 1;
+            uint32_t const places = __shfl_sync(all_lanes, end, 31) + before_row * n_rows;
+            uint32_t const least = begin_of_row + before_row * (row - first_row),
                            place = least + ((static_cast<uint32_t>(at) - least) & before_row);
-            for (uint32_t t = 8 * lane; t < places; t += 8 * 32)
-              *reinterpret_cast<uint4*>(staged + t) = make_uint4(~0u, ~0u, ~0u, ~0u);
+            uint32_t const mark = no_pair | first_row << slot_bits, two = mark << 16 | mark;
+            for (uint32_t t = 0; t < places; t += marked)
+              reinterpret_cast<uint4*>(staged + t)[lane] = make_uint4(two, two, two, two);
             __syncwarp();
-            if (is_word && word == 0)
+            if (is_word && lane == first_of_row)
             {
               scratch.row_at[row] = at + (end_of_row - begin_of_row);
               scratch.row_begin[row] = at - place;
             }
             stage_bits(bits, row << slot_bits | word << 5, staged + place + (end - begin_of_row));
             __syncwarp();
-            for (uint32_t t = lane; t < places; t += 32)
+            for (uint32_t t0 = 0; t0 < places; t0 += written_at_once)
             {
-              uint32_t const pair = staged[t];
-              if (pair == no_pair) continue;
-              uint32_t const i = pair >> slot_bits;
-              auto const candidate = scratch.candidates[pair & ((1 << slot_bits) - 1)];
-              uint32_t image = 0;
-              if constexpr (images) image = candidate.image + scratch.points[i].image;
-              uint64_t const to = scratch.row_begin[i] + t;
-              if (Bounded && to >= out.room) continue;
-              __stcs(out.j + to, candidate.index);
-              if (out.i) __stcs(out.i + to, scratch.points[i].index);
-              out.images.put<Form>(to, image);
+              constexpr int n = written_at_once / 32;
+              bool is_pair[n];
+              uint64_t to[n];
+              uint32_t i[n], image[n];
+              pair_end<images> candidate[n];
+#pragma unroll
+              for (int q = 0; q < n; ++q)
+              {
+                uint32_t const t = t0 + 32 * q + lane, pair = staged[t];
+                i[q] = pair >> slot_bits & 31;
+                candidate[q] = scratch.candidates[pair & ((1 << slot_bits) - 1)];
+                image[q] = 0;
+                if constexpr (images) image[q] = candidate[q].image + scratch.points[i[q]].image;
+                to[q] = scratch.row_begin[i[q]] + t;
+                is_pair[q] = pair < no_pair && (!Bounded || to[q] < out.room);
+              }
+#pragma unroll
+              for (int q = 0; q < n; ++q)
+              {
+                if (!is_pair[q]) continue;
+                __stcs(out.j + to[q], candidate[q].index);
+                if (out.i) __stcs(out.i + to[q], scratch.points[i[q]].index);
+                out.images.put<Form>(to[q], image[q]);
+              }
             }
             __syncwarp();
           }
