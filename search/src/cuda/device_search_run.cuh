@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cells.cuh"
+#include "expand.hpp"
 #include "pinned.hpp"
 #include "search_kernel.cuh"
 #include "trace.hpp"
@@ -62,6 +63,8 @@ namespace nearfield::detail
 
     [[nodiscard]] search_output& out() { return out_; }
     [[nodiscard]] std::uint32_t n_items() const { return in_.n_items; }
+    /// The number of items that there are.
+    [[nodiscard]] item_count item_number() const { return {in_.n_items, in_.items_found, 1}; }
     [[nodiscard]] cuda_stream stream() const { return stream_; }
 
     template <search_stage Stage>
@@ -114,7 +117,6 @@ namespace nearfield::detail
       set_bytes(out_.row_of_index, 0, cells_.targets().n);
       set_bytes(out_.row_of_position, 0, cells_.targets().n);
       set_bytes(out_.item_pairs, 0, in_.n_items);
-      set_bytes(out_.heads, 0xff, in_.n_items); // no_masks
     }
 
     cells_on_gpu<T, Dim>& cells_;

@@ -44,12 +44,13 @@ namespace nearfield::detail
       if constexpr (Images) to.image = images.of_target(position);
     }
 
-    /// Reads the candidates of a batch, from its chunks. The loads may overtake the stores.
+    /// Reads the candidates of a batch, from its chunks: a warp those of every `warps`-th one. The loads may overtake the
+    /// stores.
     template <bool Images>
     __device__ __forceinline__ void
     read_candidates(uint32_t const* batch, int n_chunks, uint32_t const* source_order,
                     image_output const& images, uint32_t const* of_shifts, pair_end<Images>* to,
-                    int lane)
+                    int lane, int warp = 0, int warps = 1)
     {
       uint2 const mine =
           lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
@@ -58,7 +59,7 @@ namespace nearfield::detail
                                     : 0;
       uint32_t const before = sum_before(__popc(mine.y), lane);
 #pragma unroll 4
-      for (int c = 0; c < n_chunks; ++c)
+      for (int c = warp; c < n_chunks; c += warps)
       {
         uint32_t const position = __shfl_sync(all_lanes, mine.x, c) + lane;
         uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
@@ -124,9 +125,11 @@ namespace nearfield::detail
     template <image_form Form>
     constexpr int expand_blocks = (Form == image_form::none ? 48 : 40) / expand_warps;
 
+    constexpr int rows_blocks = 48 / expand_warps;
+
     template <image_form Form, bool Bounded>
     __global__ void __launch_bounds__(expand_threads, expand_blocks<Form>)
-        expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
+        expand_kernel(mask_head const* __restrict__ heads, item_count const items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
                       uint32_t const* __restrict__ target_order,
                       uint32_t const* __restrict__ source_order,
@@ -137,6 +140,7 @@ namespace nearfield::detail
       expand_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
       uint32_t const stride = gridDim.x * expand_warps;
+      uint32_t const n_items = Bounded ? items.n() : items.most;
       for (uint32_t item = blockIdx.x * expand_warps + threadIdx.x / 32; item < n_items;
            item += stride)
       {
@@ -185,88 +189,130 @@ namespace nearfield::detail
       }
     }
 
+    /// Rows that start anywhere have places in a buffer that are as far from a multiple of this as those in memory, so that
+    /// a store fills whole sectors, except at the ends of rows: to write a part of one, the device reads it first.
+    constexpr uint32_t row_alignment = 8;
+    constexpr uint32_t before_row = row_alignment - 1; // the most places between two rows
+    /// What is staged in a place between two rows, with any row of the warp: a pair is smaller.
+    constexpr uint32_t no_pair = 0x8000;
+    /// A warp marks so many places at once, and writes a quarter of these.
+    constexpr uint32_t marked = 256, written_at_once = 64;
+    constexpr uint32_t most_places =
+        (32 * (32 + before_row) + marked - 1) / marked * marked; // of 32 words
+
     template <bool Images>
     struct __align__(16) rows_scratch
     {
-      unsigned short staged[1024];
-      uint64_t row_at[32]; // pair t of the batch goes to row_at + t, modulo 2^64
+      __align__(16) unsigned short staged[expand_warps][most_places];
+      uint64_t row_at[32];    // where the next pair of a row goes
+      uint64_t row_begin[32]; // the staged pair t of a row goes to row_begin + t, modulo 2^64
       pair_end<Images> points[32];
       pair_end<Images> candidates[batch_candidates];
-      uint32_t words[32 * batch_words];
     };
 
-    /// The same for rows that start anywhere, or whose entries come from several batches. Bounded: some pairs may have
-    /// no room, or the host does not know the number of items.
+    /// The same for rows that start anywhere, or whose entries come from several batches: a block takes an item, and each of
+    /// its warps a part of the rows. Bounded: some pairs may have no room, or the host does not know the number of items.
     template <image_form Form, bool Bounded>
-    __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
+    __global__ void __launch_bounds__(expand_threads, rows_blocks)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
                            uint32_t const* __restrict__ source_order,
                            __grid_constant__ pair_columns const out)
     {
       constexpr bool images = Form != image_form::none;
-      __shared__ rows_scratch<images> scratch_of_warp[expand_warps];
-      rows_scratch<images>& scratch = scratch_of_warp[threadIdx.x / 32];
-      int const lane = threadIdx.x % 32;
-      uint32_t const stride = gridDim.x * expand_warps;
-      uint32_t const n_items = Bounded && in.found_items ? *in.found_items : in.n_items;
-      for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < n_items; k += stride)
+      __shared__ rows_scratch<images> scratch;
+      int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+      unsigned short* const staged = scratch.staged[warp];
+      uint32_t const n_items = Bounded ? in.n_items.n() : in.n_items.most;
+      for (uint32_t k = blockIdx.x; k < n_items; k += gridDim.x)
       {
         uint32_t const item = in.items ? in.items[k] : k;
         mask_head head = in.heads[item];
         if (head.first == no_masks) continue;
         int const n_points = head.points();
-        bool const is_row = lane < n_points;
-        uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
-        if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+        if (warp == 0)
+        {
+          bool const is_row = lane < n_points;
+          uint32_t const position = head.begin + lane, index = is_row ? target_order[position] : 0;
+          if (is_row) read_point(index, position, out.images, scratch.points[lane]);
+          if (!in.row_offsets)
+            scratch.row_at[lane] = in.item_offsets[item] +
+                                   sum_before(is_row ? in.row_of_position[position] : 0u, lane);
+          else if (is_row)
+            scratch.row_at[lane] = in.row_offsets[index];
+        }
         uint32_t const* const of_shifts = images ? out.images.of_shifts_around(item) : nullptr;
-        uint64_t row_at = 0; // where the lane's row goes on
-        if (in.row_offsets)
-          row_at = is_row ? in.row_offsets[index] : 0;
-        else
-          row_at =
-              in.item_offsets[item] + sum_before(is_row ? in.row_of_position[position] : 0u, lane);
+        int const rows_of_warp = (n_points + expand_warps - 1) / expand_warps;
         for (;;)
         {
-          int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
+          int const n_words = head.words(), n_chunks = head.chunks();
           uint32_t const* const batch = in.masks + head.first;
-          for (int f = lane; f < n; f += 32)
-            scratch.words[f] = batch[chunk_words(images) * n_chunks + f];
+          uint32_t const* const words = batch + chunk_words(images) * n_chunks;
+          int f0 = warp * rows_of_warp * n_words;
+          int const end_of_words = min((warp + 1) * rows_of_warp, n_points) * n_words;
+          uint32_t next = f0 + lane < end_of_words ? words[f0 + lane] : 0;
           read_candidates(batch, n_chunks, source_order, out.images, of_shifts, scratch.candidates,
-                          lane);
-          __syncwarp();
-          uint32_t found = 0;
-          for (int w = 0; w < n_words && is_row; ++w)
-            found += __popc(scratch.words[lane * n_words + w]);
-          scratch.row_at[lane] = row_at - sum_before(found, lane);
-          row_at += found;
-          __syncwarp();
+                          lane, warp, expand_warps);
+          __syncthreads();
           word_divider const row_of(n_words);
-          uint32_t written = 0;
-          for (int f0 = 0; f0 < n; f0 += 32)
+          for (; f0 < end_of_words; f0 += 32)
           {
-            int const f = f0 + lane, row = row_of(f);
-            uint32_t const bits = f < n ? scratch.words[f] : 0;
-            uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
-            uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
-            stage_bits(bits, row << slot_bits | (f - row * n_words) << 5,
-                       scratch.staged + mine_before + mine);
+            int const f = f0 + lane, row = row_of(f), word = f - row * n_words;
+            bool const is_word = f < end_of_words;
+            uint32_t const bits = next;
+            next = f + 32 < end_of_words ? words[f + 32] : 0;
+            uint64_t const at = is_word ? scratch.row_at[row] : 0;
+            uint32_t const mine = __popc(bits), end = sum_before(mine, lane) + mine;
+            int const first_of_row = max(lane - word, 0);
+            uint32_t const begin_of_row = __shfl_sync(all_lanes, end - mine, first_of_row);
+            uint32_t const end_of_row =
+                __shfl_sync(all_lanes, end, min(lane - word + n_words - 1, 31));
+            int const first_row = row_of(f0);
+            int const n_rows = row_of(min(f0 + 31, end_of_words - 1)) - first_row + 1;
+            uint32_t const places = __shfl_sync(all_lanes, end, 31) + before_row * n_rows;
+            uint32_t const least = begin_of_row + before_row * (row - first_row),
+                           place = least + ((static_cast<uint32_t>(at) - least) & before_row);
+            uint32_t const mark = no_pair | first_row << slot_bits, two = mark << 16 | mark;
+            for (uint32_t t = 0; t < places; t += marked)
+              reinterpret_cast<uint4*>(staged + t)[lane] = make_uint4(two, two, two, two);
             __syncwarp();
-            for (uint32_t t = lane; t < total; t += 32)
+            if (is_word && lane == first_of_row)
             {
-              uint32_t const pair = scratch.staged[t], i = pair >> slot_bits;
-              auto const candidate = scratch.candidates[pair & ((1 << slot_bits) - 1)];
-              uint32_t image = 0;
-              if constexpr (images) image = candidate.image + scratch.points[i].image;
-              uint64_t const at = scratch.row_at[i] + (written + t);
-              if (Bounded && at >= out.room) continue;
-              __stcs(out.j + at, candidate.index);
-              if (out.i) __stcs(out.i + at, scratch.points[i].index);
-              out.images.put<Form>(at, image);
+              scratch.row_at[row] = at + (end_of_row - begin_of_row);
+              scratch.row_begin[row] = at - place;
             }
-            written += total;
+            stage_bits(bits, row << slot_bits | word << 5, staged + place + (end - begin_of_row));
+            __syncwarp();
+            for (uint32_t t0 = 0; t0 < places; t0 += written_at_once)
+            {
+              constexpr int n = written_at_once / 32;
+              bool is_pair[n];
+              uint64_t to[n];
+              uint32_t i[n], image[n];
+              pair_end<images> candidate[n];
+#pragma unroll
+              for (int q = 0; q < n; ++q)
+              {
+                uint32_t const t = t0 + 32 * q + lane, pair = staged[t];
+                i[q] = pair >> slot_bits & 31;
+                candidate[q] = scratch.candidates[pair & ((1 << slot_bits) - 1)];
+                image[q] = 0;
+                if constexpr (images) image[q] = candidate[q].image + scratch.points[i[q]].image;
+                to[q] = scratch.row_begin[i[q]] + t;
+                is_pair[q] = pair < no_pair && (!Bounded || to[q] < out.room);
+              }
+#pragma unroll
+              for (int q = 0; q < n; ++q)
+              {
+                if (!is_pair[q]) continue;
+                __stcs(out.j + to[q], candidate[q].index);
+                if (out.i) __stcs(out.i + to[q], scratch.points[i[q]].index);
+                out.images.put<Form>(to[q], image[q]);
+              }
+            }
             __syncwarp();
           }
+          __syncthreads();
           if (!head.goes_on()) break;
           head = *reinterpret_cast<mask_head const*>(batch - mask_head_words);
         }
@@ -328,17 +374,18 @@ namespace nearfield::detail
     }
   }
 
-  void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
+  void expand_masks(mask_head const* heads, item_count const& n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
-    if (n_items == 0) return;
-    unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
+    if (n_items.most == 0) return;
+    unsigned const blocks = blocks_for(n_items.most, expand_warps);
     with_form(out.images.form(),
               [&](auto form)
               {
-                auto* const kernel = out.room != no_bound || !out.i ? expand_kernel<form(), true>
-                                                                    : expand_kernel<form(), false>;
+                bool const is_bounded = out.room != no_bound || !out.i || n_items.found;
+                auto* const kernel =
+                    is_bounded ? expand_kernel<form(), true> : expand_kernel<form(), false>;
                 kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
                                                               target_order, source_order, out);
               });
@@ -348,13 +395,13 @@ namespace nearfield::detail
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
                    std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream)
   {
-    if (in.n_items == 0) return;
-    unsigned blocks = (in.n_items + expand_warps - 1) / expand_warps;
-    if (in.found_items) blocks = std::min(blocks, 16 * multiprocessors());
+    unsigned blocks = in.n_items.most;
+    if (blocks == 0) return;
+    if (in.n_items.found) blocks = std::min(blocks, rows_blocks * multiprocessors());
     with_form(out.images.form(),
               [&](auto form)
               {
-                auto* const kernel = out.room != no_bound || in.found_items
+                auto* const kernel = out.room != no_bound || in.n_items.found
                                          ? expand_rows_kernel<form(), true>
                                          : expand_rows_kernel<form(), false>;
                 kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out);

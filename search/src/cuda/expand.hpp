@@ -29,9 +29,19 @@ namespace nearfield::detail
     __device__ std::uint64_t n() const { return found && *found < room ? *found : room; }
   };
 
+  /// A number that only the device may know.
+  struct item_count
+  {
+    std::uint32_t most;
+    std::uint32_t const* found = nullptr; ///< in device memory; null: `most`
+    std::uint32_t beyond = 0;             ///< what is to be subtracted from *found
+
+    __device__ std::uint32_t n() const { return found ? *found - beyond : most; }
+  };
+
   /// Expands the masks of a search to COO: the pairs of item k from item_offsets[k] on. Leaves out items
   /// without masks or with several batches. Here and below chunks have shifts if images are asked for.
-  void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
+  void expand_masks(mask_head const* heads, item_count const& n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, pair_columns const& out, cuda_stream stream);
 
@@ -42,9 +52,7 @@ namespace nearfield::detail
     std::uint32_t const* masks;
     /// null: items [0, n_items)
     std::uint32_t const* items;
-    /// or the most that found_items, in device memory, may tell
-    std::uint32_t n_items;
-    std::uint32_t const* found_items;
+    item_count n_items;
     std::uint64_t const* item_offsets;
     std::uint32_t const* row_of_position;
     std::uint64_t const* row_offsets;

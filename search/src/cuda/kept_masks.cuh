@@ -43,7 +43,7 @@ namespace nearfield::detail
   /// Items whose pairs a search has counted.
   struct counted_items
   {
-    std::uint32_t n;
+    item_count n;
     mask_arrays const* masks;     ///< null: they were given up
     std::uint32_t const* many;    ///< those of several batches
     search_counters const* found; ///< null: only the device knows
@@ -68,17 +68,15 @@ namespace nearfield::detail
       auto const* const source_order = cells.sources().order.data();
       auto const* const heads = of.masks->heads.data();
       auto const* const words = of.masks->masks.data();
-      row_masks rows{heads, words, nullptr, of.n, nullptr, nullptr, nullptr, of.row_offsets};
+      row_masks rows{heads, words, nullptr, of.n, nullptr, nullptr, of.row_offsets};
       if (!of.row_offsets)
       {
         expand_masks(heads, of.n, words, of.item_offsets, target_order, source_order, columns,
                      stream);
         end_stage("expand", stream);
         rows.items = of.many;
-        if (of.found)
-          rows.n_items = of.found->items_of_many_batches;
-        else
-          rows.found_items = &of.on_device->items_of_many_batches;
+        rows.n_items = of.found ? item_count{of.found->items_of_many_batches}
+                                : item_count{of.n.most, &of.on_device->items_of_many_batches};
         rows.item_offsets = of.item_offsets;
         rows.row_of_position = of.row_of_position;
       }
@@ -92,7 +90,7 @@ namespace nearfield::detail
           if (of.masks)
           {
             out.only_items = of.masks->unmasked.data();
-            out.n_only_items = of.found ? of.found->items_without_masks : of.n;
+            out.n_only_items = of.found ? of.found->items_without_masks : of.n.most;
             out.found_only_items = of.found ? nullptr : &of.on_device->items_without_masks;
           }
           out.item_offsets = of.item_offsets;

@@ -255,7 +255,7 @@ namespace nearfield::detail
     index_type* const i = into.i ? into.i : targets.data();
     pair_columns to{i, into.j, {}};
     to.images.shift = shifts.data();
-    counted_items const items{.n = from.n_items,
+    counted_items const items{.n = {from.n_items},
                               .masks = from.masks ? &*from.masks : nullptr,
                               .many = from.many.data(),
                               .found = &found,

@@ -22,14 +22,16 @@ namespace nearfield::detail
     return !fits || *fits != 0;
   }
 
-  /// *crowded is in host memory, and is seldom written; null: nobody asks.
+  /// *crowded is in host memory, and is seldom written; null: nobody asks. Brings the records to come into the cache: a
+  /// write of half a sector reads memory first, unless the sector is there.
   template <class T, int Dim, class Cells>
   __global__ void count_cells(device_points<T, Dim> points, __grid_constant__ Cells const cells,
                               std::uint32_t const* fits, std::uint32_t* counts, cell_rank* ranks,
-                              std::uint32_t volatile* crowded)
+                              uint4* records, std::uint32_t volatile* crowded)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n || !do_fit(fits)) return;
+    records[i] = {};
     auto const cell = static_cast<std::uint32_t>(cells.key(points, i));
     std::uint32_t const rank = atomicAdd(counts + cell, 1u);
     ranks[i] = {cell, rank};

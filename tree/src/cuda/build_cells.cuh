@@ -174,7 +174,7 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   void cells_on_gpu<T, Dim>::count(sorted_points const& of, columns const& x, std::uint32_t* counts,
-                                   cell_rank* ranks, std::uint32_t const* fits,
+                                   cell_rank* ranks, uint4* unranked, std::uint32_t const* fits,
                                    std::uint32_t volatile* crowded) const
   {
     std::size_t const n_cells = is_fixed() ? fixed_->counts.size() : n_cells_;
@@ -185,7 +185,7 @@ namespace nearfield::detail
                {
                  count_cells<T, Dim>
                      <<<blocks_for(x.size(), block_threads), block_threads, 0, stream_>>>(
-                         device_points<T, Dim>(x), cells, fits, counts, ranks, crowded);
+                         device_points<T, Dim>(x), cells, fits, counts, ranks, unranked, crowded);
                });
     check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
     end_stage("histogram", stream_);
@@ -196,8 +196,6 @@ namespace nearfield::detail
                                      cell_rank const* ranks, uint4* unranked,
                                      std::uint32_t const* fits) const
   {
-    // A write of half a sector reads memory first, unless the sector is in the cache.
-    check_cuda(cudaMemsetAsync(unranked, 0, x.size() * sizeof(uint4), stream_), "cudaMemsetAsync");
     with_cells(of,
                [&](auto const& cells)
                {
@@ -221,7 +219,8 @@ namespace nearfield::detail
     old.ranks = {}; // frees as much as is allocated next
     device_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
     to.ranks = device_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
-    count(to, x, counts.data(), to.ranks.data(), nullptr, &mail.crowded);
+    to.unranked = device_array<uint4>(n, stream_, "cuda_cell_list: records");
+    count(to, x, counts.data(), to.ranks.data(), to.unranked.data(), nullptr, &mail.crowded);
     old = {};
 
     std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
@@ -234,7 +233,6 @@ namespace nearfield::detail
     memory = {};
     end_stage("cells", stream_);
 
-    to.unranked = device_array<uint4>(n, stream_, "cuda_cell_list: records");
     scatter(to, x, to.ranks.data(), to.unranked.data(), nullptr);
     // while the device scatters
     wait_for_word(mail.items, stream_, "cuda_cell_list: a kernel");

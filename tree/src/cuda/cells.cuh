@@ -257,7 +257,7 @@ namespace nearfield::detail
     void sort(sorted_points& to, columns const& x, sorted_points& old);
     /// Counts the points of cells, and scatters them in the order of cells. `fits`: as do_fit().
     void count(sorted_points const& of, columns const& x, std::uint32_t* counts, cell_rank* ranks,
-               std::uint32_t const* fits, std::uint32_t volatile* crowded) const;
+               uint4* unranked, std::uint32_t const* fits, std::uint32_t volatile* crowded) const;
     void scatter(sorted_points const& of, columns const& x, cell_rank const* ranks, uint4* unranked,
                  std::uint32_t const* fits) const;
     void rank(sorted_points& points, cell_rank const* ranks, uint4 const* unranked,

@@ -22,14 +22,15 @@ namespace nearfield::detail
 {
   inline constexpr std::uint32_t no_system = ~0u;
 
-  /// The bounds of some points of a system, in a lane and then in a warp.
+  /// The bounds of some points of a system, in a lane and then in a warp. Without initial values, for shared memory.
   template <int Dim>
   struct lane_bounds
   {
     double low[2 * Dim], high[2 * Dim]; // coordinates, then along normals
-    std::uint32_t not_finite = 0, too_far = 0, is_outside = 0, any_far = 0;
+    std::uint32_t not_finite, too_far, is_outside, any_far;
 
-    __device__ lane_bounds()
+    /// Those of no points.
+    __device__ void clear()
     {
       constexpr double infinity = std::numeric_limits<double>::infinity();
 #pragma unroll
@@ -38,6 +39,7 @@ namespace nearfield::detail
         low[a] = infinity;
         high[a] = -infinity;
       }
+      not_finite = too_far = is_outside = any_far = 0;
     }
     __device__ void take(int a, double x)
     {
@@ -79,11 +81,13 @@ namespace nearfield::detail
       for (int a = 0; a < Dim; ++a) take(Dim + a, frame.along(a, wide));
     }
 
-    /// Adds those of a warp, all lanes of which call it, to the system.
-    __device__ void give(system_bounds<Dim>& to, int set, int lane)
+    /// Makes them those of the warp, all lanes of which call it.
+    __device__ void unite()
     {
 #pragma unroll
       for (int a = 0; a < 2 * Dim; ++a)
+      {
+        if (a == Dim && !__any_sync(all_lanes, low[a] <= high[a])) break; // aligned frames
         for (int s = 16; s > 0; s /= 2)
         {
           double const l = __shfl_xor_sync(all_lanes, low[a], s),
@@ -91,11 +95,15 @@ namespace nearfield::detail
           low[a] = l < low[a] ? l : low[a];
           high[a] = h > high[a] ? h : high[a];
         }
+      }
       not_finite = __reduce_max_sync(all_lanes, not_finite);
       too_far = __reduce_max_sync(all_lanes, too_far);
       is_outside = __reduce_max_sync(all_lanes, is_outside);
       any_far = __reduce_max_sync(all_lanes, any_far);
-      if (lane != 0) return;
+    }
+    /// Adds them to those of the system.
+    __device__ void add_to(system_bounds<Dim>& to, int set) const
+    {
 #pragma unroll
       for (int a = 0; a < Dim; ++a)
       {
@@ -129,24 +137,43 @@ namespace nearfield::detail
     std::uint64_t const end = min(begin + per_warp, std::uint64_t(points.n));
     std::uint32_t current = no_system;
     lane_bounds<Dim> own;
+    own.clear();
     for (std::uint64_t first = begin; first < end; first += 32)
     {
       auto const p = static_cast<std::uint32_t>(first + lane);
-      std::uint32_t const mine = p < end ? of_position[p] : no_system;
-      for (std::uint32_t left = __ballot_sync(all_lanes, p < end); left != 0;)
+      bool const is_point = p < end;
+      std::uint32_t const mine = is_point ? of_position[p] : no_system;
+      std::array<T, Dim> x{};
+      if (is_point) x = points.at(order ? order[p] : p); // while the system is read
+      for (std::uint32_t left = __ballot_sync(all_lanes, is_point); left != 0;)
       {
         std::uint32_t const next = __shfl_sync(all_lanes, mine, __ffs(left) - 1);
         if (next != current && current != no_system)
         {
-          own.give(to[current], set, lane);
-          own = lane_bounds<Dim>();
+          own.unite();
+          if (lane == 0) own.add_to(to[current], set);
+          own.clear();
         }
         current = next;
-        if (mine == next) own.add(points.at(order ? order[p] : p), frames(next), p);
+        if (mine == next) own.add(x, frames(next), p);
         left &= ~__ballot_sync(all_lanes, mine == next);
       }
     }
-    if (current != no_system) own.give(to[current], set, lane);
+    own.unite();
+    // a block in one system adds once: atomics on one place wait for each other
+    __shared__ lane_bounds<Dim> of_warps[block_threads / 32];
+    __shared__ std::uint32_t of_block;
+    if (lane == 0) of_warps[threadIdx.x / 32] = own;
+    if (threadIdx.x == 0) of_block = current;
+    __syncthreads();
+    bool const is_one = __syncthreads_and(current == of_block) != 0;
+    if (is_one)
+    {
+      own = of_warps[lane % (block_threads / 32)];
+      own.unite();
+    }
+    if (lane == 0 && current != no_system && (!is_one || threadIdx.x == 0))
+      own.add_to(to[current], set);
   }
 
   template <int Dim>

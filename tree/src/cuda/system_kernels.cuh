@@ -24,7 +24,7 @@ namespace nearfield::detail
     system_verdict* verdicts;
   };
 
-  inline constexpr int grid_threads = 32; // few, so that all multiprocessors divide
+  inline constexpr int grid_threads = 8; // few, so that all multiprocessors divide, and write grids
 
   /// A thread makes the grid of a system.
   template <class T, int Dim>
