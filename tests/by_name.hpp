@@ -74,6 +74,15 @@ namespace nearfield::test
     return {info.name, info.dim, parameters};
   }
 
+  /// The numbers in interaction_infos() of those that this build has.
+  inline std::vector<std::size_t> built_interactions()
+  {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < interaction_infos().size(); ++i)
+      if (interaction_infos()[i].is_built) numbers.push_back(i);
+    return numbers;
+  }
+
   /// Of tests whose parameter is a number in interaction_infos().
   inline std::string name_of_interaction(::testing::TestParamInfo<std::size_t> const& of)
   {

@@ -19,8 +19,7 @@ namespace nearfield::test
 {
   namespace
   {
-    INSTANTIATE_TEST_SUITE_P(all, every_interaction,
-                             ::testing::Range(std::size_t(0), interaction_infos().size()),
+    INSTANTIATE_TEST_SUITE_P(all, every_interaction, ::testing::ValuesIn(built_interactions()),
                              &name_of_interaction);
 
     /// Columns of the host in device memory, where they are exactly as long; copied back at the end.

@@ -34,8 +34,7 @@ namespace nearfield::test
       }
     }
 
-    INSTANTIATE_TEST_SUITE_P(all, every_interaction,
-                             ::testing::Range(std::size_t(0), interaction_infos().size()),
+    INSTANTIATE_TEST_SUITE_P(all, every_interaction, ::testing::ValuesIn(built_interactions()),
                              &name_of_interaction);
   }
 
@@ -189,6 +188,17 @@ namespace nearfield::test
     EXPECT_EQ(pair_cost_of<double>(simd, k)(64, 640), pair_cost_of<double>(simd, by_name)(64, 640));
     EXPECT_EQ(is_singular(any_interaction(r_over_r3<2>{})), true);
     EXPECT_EQ(is_singular(any_interaction(r_over_r3<2>{.eps = 1})), false);
+  }
+
+  TEST(any_interaction, refuses_what_the_build_leaves_out)
+  {
+    for (interaction_info const& info : interaction_infos())
+    {
+      if (info.is_built) continue;
+      EXPECT_THAT(
+          [&] { any_interaction(info.name, info.dim); },
+          complains_of(std::string(info.name), "-DNEARFIELD_KERNELS", std::string(info.group)));
+    }
   }
 
   TEST(any_interaction, refuses_what_there_is_not)

@@ -107,9 +107,5 @@ namespace nearfield::test
     [[nodiscard]] interaction_info const& info() const { return interaction_infos()[GetParam()]; }
     /// With parameters that suit the points.
     [[nodiscard]] any_interaction example() const { return example_of(info()); }
-    void SetUp() override
-    {
-      if (!info().is_built) GTEST_SKIP() << "left out of this build";
-    }
   };
 }

@@ -105,10 +105,10 @@ namespace nearfield::starpu
   /// assign to it (starpu_data_assign_arbiter), or none. Raw tasks may also access outputs as STARPU_RW or
   /// STARPU_REDUX.
   ///
-  /// A raw task computes with K(), or with default parameters of an any_interaction, and reports to runtime::wait(). With `STARPU_CL_ARGS_NFREE, p2p.argument(),
-  /// p2p.argument_size()` it uses this object's interaction and reports to this object, which must outlive it.
-  /// For tasks of the insert functions, the destructor waits. Do not copy the codelets: they find their kernels
-  /// by their address.
+  /// A raw task computes with K(), or with default parameters of an any_interaction, and reports to runtime::wait().
+  /// With `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()` it uses this object's interaction and reports to
+  /// this object, which must outlive it. For tasks of the insert functions, the destructor waits. Do not copy the
+  /// codelets: they find their kernels by their address.
   template <detail::called_interaction K, nearfield::detail::kernel_real T>
   class p2p : public p2p_tasks<T>
   {
