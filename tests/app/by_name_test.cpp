@@ -1,37 +1,16 @@
 // Every built-in interaction is run by its name, with parameters of points from columns or from --point-param.
+#include "named_interactions.hpp"
 #include "outcome.hpp"
-#include "random_points.hpp"
 
 #include <nearfield/kernels/any_interaction.hpp>
 
 #include <algorithm>
-#include <optional>
 
 using namespace nearfield;
 using namespace nearfield::test;
 
 namespace
 {
-  // Points with what the interaction reads of them.
-  point_set points_for(interaction_info const& of, std::size_t n)
-  {
-    auto points = random_points(of.dim, n, 7);
-    points.box.reset();
-    points.inputs = random_points(of.dim, n * static_cast<std::size_t>(of.n_in), 8).inputs;
-    auto const all = points.inputs[0];
-    points.inputs.clear();
-    for (std::size_t c = 0; c < static_cast<std::size_t>(of.n_in); ++c)
-      points.inputs.emplace_back(&all[c * n], &all[c * n] + n);
-    random_numbers random(9);
-    for (auto const name : of.point_parameters)
-    {
-      points.parameter_names.emplace_back(name);
-      auto& column = points.parameters.emplace_back(n);
-      for (double& value : column) value = random.uniform(0.25, 0.5);
-    }
-    return points;
-  }
-
   std::vector<std::string> arguments_for(interaction_info const& of,
                                          std::vector<std::string> const& more)
   {
@@ -39,14 +18,6 @@ namespace
                                        std::to_string(of.dim), "--max-leaf-size",    "16"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
-  }
-
-  // The first that reads parameters of points, if one is built in.
-  std::optional<interaction_info> one_with_parameters_of_points()
-  {
-    for (interaction_info const& of : interaction_infos())
-      if (of.is_built && !of.point_parameters.empty()) return of;
-    return std::nullopt;
   }
 }
 

@@ -1,5 +1,6 @@
 // `mpirun nearfield run` beside the same on one process.
 
+#include "named_interactions.hpp"
 #include "program_over_ranks.hpp"
 
 #include <gmock/gmock.h>
@@ -52,6 +53,44 @@ namespace
       EXPECT_EQ(read_json(file("many.json")).at("ranks"), "3");
       EXPECT_EQ(read_json(file("many.json")).at("workers"), "3");
     }
+  }
+
+  TEST(program_over_ranks, takes_parameters_of_points)
+  {
+    auto const found = one_with_parameters_of_points();
+    if (!found) GTEST_SKIP() << "no built-in interaction reads parameters of points";
+    temporary_folder const folder;
+    auto points = points_for(*found, 1000);
+    write_points(folder / "in.csv", points);
+    points.parameters.clear();
+    points.parameter_names.clear();
+    write_points(folder / "targets.csv", points);
+    std::vector<std::string> of_targets{"--sources", (folder / "in.csv").string()};
+    for (auto const name : found->point_parameters)
+      of_targets.insert(of_targets.end(), {"--point-param", std::string(name) + "=0.4"});
+    for (bool const has_two_sets : {false, true})
+    {
+      auto const with = [&](char const* output)
+      {
+        std::vector<std::string> all{(folder / (has_two_sets ? "targets.csv" : "in.csv")).string(),
+                                     "--interaction",
+                                     std::string(found->name),
+                                     "--max-leaf-size",
+                                     "30",
+                                     "--check",
+                                     "20",
+                                     "--output",
+                                     (folder / output).string()};
+        if (has_two_sets) all.insert(all.end(), of_targets.begin(), of_targets.end());
+        return all;
+      };
+      expect_success(run_alone(with("one.csv")));
+      expect_success(run_over(3, with("many.csv")));
+      expect_near(read_points(folder / "many.csv"), read_points(folder / "one.csv"), 1e-12);
+    }
+    expect_refusal(
+        run_over(2, {(folder / "targets.csv").string(), "--interaction", std::string(found->name)}),
+        "targets.csv: found no column " + std::string(found->point_parameters[0]));
   }
 
   TEST(program_over_ranks, computes_in_a_periodic_box)
