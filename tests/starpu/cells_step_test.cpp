@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace nearfield::test
@@ -210,5 +211,24 @@ namespace nearfield::test
     EXPECT_NO_THROW(make());
     k.reach = 0.3 * (1 + 1e-5);
     EXPECT_THAT(make, complains_of("cutoff of the interaction", "cells"));
+  }
+
+  TEST(starpu_cells, refuse_excluded_pairs_that_are_not_there_and_on_gpus)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 3);
+    std::vector<float> const q(3, 1);
+    std::vector<float> out(3);
+    cell_list<float, 3> const cells(x.view(), 0.3);
+    auto const groups = group_leaves(cells);
+    std::vector<std::uint64_t> const offsets{0, 1, 1, 1};
+    auto const make = [&](index_type excluded, backend where)
+    {
+      starpu::near_field(
+          one_runtime(), gaussian<3>{}, groups, x.view(), soa{q}, soa{out},
+          {.backend = where, .excluded_offsets = offsets, .excluded = std::span(&excluded, 1)});
+    };
+    EXPECT_NO_THROW(make(2, backend::automatic));
+    EXPECT_THAT([&] { make(3, backend::automatic); }, complains_of(".excluded", "3 points"));
+    EXPECT_THAT([&] { make(2, backend::cuda); }, complains_of(".excluded", "simd"));
   }
 }

@@ -14,7 +14,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    constexpr char const* what = "near_field: excluded pairs";
+    constexpr char const* of_exclusions = "near_field: excluded pairs";
     /// A warp cuts a group, and each lane has a target.
     constexpr index_type targets_of_group = 32;
     constexpr index_type nowhere = std::numeric_limits<index_type>::max();
@@ -213,7 +213,7 @@ namespace nearfield::detail
       __device__ std::uint64_t operator()(index_type b) const { return b < *n ? count[b] : 0; }
     };
 
-    __global__ void narrow(std::uint64_t const* from, index_type n, index_type* to)
+    __global__ void to_index_type(std::uint64_t const* from, index_type n, index_type* to)
     {
       index_type const i = thread_index();
       if (i < n) to[i] = static_cast<index_type>(from[i]);
@@ -226,7 +226,7 @@ namespace nearfield::detail
     {
       if (n == 0) return;
       kernel<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(arguments...);
-      check_cuda(cudaGetLastError(), what);
+      check_cuda(cudaGetLastError(), of_exclusions);
     }
 
     /// Makes range_offsets of the numbers of ranges, and room for the ranges.
@@ -234,45 +234,47 @@ namespace nearfield::detail
     device_array<std::uint64_t> leave_room(cuda_stream stream, List& list, ranges_of_box const& of)
     {
       index_type const n = list.most_boxes;
-      device_array<std::uint64_t> at(n + std::size_t(1), stream, what);
-      exclusive_sum(of, at.data(), n + 1, stream, what);
-      list.range_offsets = device_array<index_type>(n + std::size_t(1), stream, what);
-      launch(stream, n + std::size_t(1), narrow, at.data(), n + 1, list.range_offsets.data());
+      device_array<std::uint64_t> at(n + std::size_t(1), stream, of_exclusions);
+      exclusive_sum(of, at.data(), n + 1, stream, of_exclusions);
+      list.range_offsets = device_array<index_type>(n + std::size_t(1), stream, of_exclusions);
+      launch(stream, n + std::size_t(1), to_index_type, at.data(), n + 1,
+             list.range_offsets.data());
       std::uint64_t total = 0;
       device_copy(&total, at.data() + n, sizeof total, stream);
       if (total > nowhere)
-        throw error(std::string(what) + " cut the list into " + std::to_string(total) +
+        throw error(std::string(of_exclusions) + " cut the list into " + std::to_string(total) +
                     " ranges; give fewer points, below 2^32 ranges");
-      list.ranges = device_array<source_range>(total, stream, what);
+      list.ranges = device_array<source_range>(total, stream, of_exclusions);
       return at;
     }
   }
 
   excluded_lists::excluded_lists(cuda_stream stream, device_leaves const& leaves,
                                  excluded_rows const& rows)
-      : leaves_(leaves), n_boxes_(2, stream, what)
+      : leaves_(leaves), n_boxes_(2, stream, of_exclusions)
   {
     auto const n = static_cast<index_type>(leaves.target_order.size()),
                n_sources = static_cast<index_type>(leaves.source_order.size());
     device_array<std::uint64_t> const offsets(std::span<std::uint64_t const>(rows.offsets), stream);
     device_array<index_type> const sources(std::span<index_type const>(rows.sources), stream);
     row_length const lengths{{offsets.data(), sources.data()}, leaves.target_order.data(), n};
-    device_array<index_type> position(n_sources, stream, what);
+    device_array<index_type> position(n_sources, stream, of_exclusions);
     launch(stream, n_sources, invert, leaves.source_order.data(), n_sources, position.data());
-    device_array<std::uint64_t> row_offsets(n + std::size_t(1), stream, what);
-    exclusive_sum(lengths, row_offsets.data(), n + 1, stream, what);
-    device_array<index_type> placed(rows.sources.size(), stream, what);
+    device_array<std::uint64_t> row_offsets(n + std::size_t(1), stream, of_exclusions);
+    exclusive_sum(lengths, row_offsets.data(), n + 1, stream, of_exclusions);
+    device_array<index_type> placed(rows.sources.size(), stream, of_exclusions);
     launch(stream, n, place_rows, lengths, position.data(), row_offsets.data(), placed.data());
 
     groups_of_leaf const of_leaf{leaves.full.box_offsets, leaves.n_leaves};
     shared_.most_boxes = std::min(leaves.most_leaves, n) + n / targets_of_group;
     single_.most_boxes = n;
-    device_array<std::uint64_t> group_at(leaves.most_leaves + std::size_t(1), stream, what);
-    exclusive_sum(of_leaf, group_at.data(), leaves.most_leaves + 1, stream, what);
-    device_array<index_type> leaf_of(shared_.most_boxes, stream, what);
+    device_array<std::uint64_t> group_at(leaves.most_leaves + std::size_t(1), stream,
+                                         of_exclusions);
+    exclusive_sum(of_leaf, group_at.data(), leaves.most_leaves + 1, stream, of_exclusions);
+    device_array<index_type> leaf_of(shared_.most_boxes, stream, of_exclusions);
     shared_.box_offsets =
-        device_array<index_type>(shared_.most_boxes + std::size_t(1), stream, what);
-    single_.box_offsets = device_array<index_type>(n + std::size_t(1), stream, what);
+        device_array<index_type>(shared_.most_boxes + std::size_t(1), stream, of_exclusions);
+    single_.box_offsets = device_array<index_type>(n + std::size_t(1), stream, of_exclusions);
     device_clear(n_boxes_.data(), 2 * sizeof(index_type), stream);
     launch(stream, leaves.most_leaves, cut_leaves, of_leaf, group_at.data(), leaf_of.data(),
            shared_.box_offsets.data(), n_boxes_.data());
@@ -285,7 +287,8 @@ namespace nearfield::detail
                                   leaf_of.data(),
                                   shared_.box_offsets.data(),
                                   n_boxes_.data()};
-    device_array<index_type> n_shared(shared_.most_boxes, stream, what), n_single(n, stream, what);
+    device_array<index_type> n_shared(shared_.most_boxes, stream, of_exclusions),
+        n_single(n, stream, of_exclusions);
     std::size_t const threads = std::size_t(shared_.most_boxes) * 32;
     device_clear(n_single.data(), n * sizeof(index_type), stream);
     launch(stream, threads, cut_groups<false>, groups,
@@ -296,7 +299,7 @@ namespace nearfield::detail
            cut_ranges{nullptr, nullptr, shared_at.data(), single_at.data(), shared_.ranges.data(),
                       single_.ranges.data()});
     std::size_t const most = std::max(shared_.most_boxes, single_.most_boxes);
-    own_ = device_array<source_range>(most, stream, what);
+    own_ = device_array<source_range>(most, stream, of_exclusions);
     device_clear(own_.data(), most * sizeof(source_range), stream);
   }
 

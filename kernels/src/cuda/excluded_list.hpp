@@ -9,7 +9,7 @@
 
 namespace nearfield::detail
 {
-  /// Leaves in device memory as two lists of boxes without excluded pairs, as cut_boxes (kernels/src/p2p/excluded.cpp)
+  /// Leaves in device memory as two lists of boxes without excluded pairs, as cut_job (kernels/src/p2p/excluded.cpp)
   /// makes them, whose sums are added.
   class excluded_lists
   {

@@ -94,12 +94,12 @@ namespace nearfield::detail
     /// Boxes of a job as two lists without excluded pairs. Boxes with such pairs are cut into small groups of targets.
     /// `shared` has the sources that all targets of a group meet. Those that are excluded from some, or are in the group,
     /// are in `single`, where each target is a box.
-    class cut_boxes
+    class cut_job
     {
     public:
       job_list shared, single;
 
-      cut_boxes(list_view const& from, bool one_set, bool is_mutual, excluded_pairs const& excluded)
+      cut_job(list_view const& from, bool one_set, bool is_mutual, excluded_pairs const& excluded)
           : from_(from), one_set_(one_set), is_mutual_(is_mutual), excluded_(excluded)
       {}
 
@@ -242,7 +242,7 @@ namespace nearfield::detail
                   excluded_pairs const& excluded)
   {
     if (excluded.rows == nullptr || excluded.rows->empty()) return kernel(k, job);
-    cut_boxes lists(job, job.own_is_self, is_mutual, excluded);
+    cut_job lists(job, job.own_is_self, is_mutual, excluded);
     for (index_type b = job.first_box; b < job.last_box;)
     {
       index_type const end = std::min(job.last_box - b, boxes_at_once) + b;
