@@ -27,6 +27,7 @@ namespace nearfield::detail
     uint32_t index[32];
     candidate_chunk chunks[batch_chunks];
     source_segment segments[32];
+    image_move moves[32]; // of these
     uint32_t centre[4];
     uint32_t candidate_index[fills ? batch_candidates : 1];
     uint32_t words[keeps ? 32 * words_pitch : 1];

@@ -103,8 +103,6 @@ namespace nearfield::detail
                    sparse = Space != search_space::open;
     cell_geometry const& g = in.geometry_of<batch>(item.number);
     float const unit = g.unit, limit = g.limit;
-    image_move const* const images =
-        batch ? in.images + in.system_of(item.number).first_image : in.images;
     uint32_t const own_end = item.begin + item.count;
     for (;;)
     {
@@ -120,15 +118,13 @@ namespace nearfield::detail
           begin >= own_end || end <= item.begin || !in.one_set ? own_points::none : own_points::box;
       if constexpr (with_images)
       {
-        if (shift != 0)
-        {
+        image_move const& move = walk.move_of_first();
 #pragma unroll
-          for (int a = 0; a < 3; ++a) origin[a] -= __ldg(&images[shift].units[a]);
-          if (own_here != own_points::none)
-            own_here = !in.half                    ? own_points::none
-                       : images[shift].is_positive ? own_points::positive_image
-                                                   : own_points::negative_image;
-        }
+        for (int a = 0; a < 3; ++a) origin[a] -= move.units[a];
+        if (shift != 0 && own_here != own_points::none)
+          own_here = !in.half           ? own_points::none
+                     : move.is_positive ? own_points::positive_image
+                                        : own_points::negative_image;
       }
 
       // A half list starts after the first point, or at an image of it. Of some images, only cells from a later one on are

@@ -52,7 +52,7 @@ namespace nearfield::detail
       if constexpr (Stage == search_stage::fill)
         scratch.row_origin[lane] = row_origin(out, item, points, lane);
 
-      segment_walk walk(scratch.segments);
+      segment_walk walk(scratch.segments, scratch.moves);
       uint32_t row_pairs = 0; // of the lane's point if by_row, otherwise of the lane's candidates
       mask_head* link = Stage == search_stage::masks ? out.heads + item : nullptr;
       bool has_one_batch = false;

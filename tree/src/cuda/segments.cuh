@@ -103,11 +103,13 @@ namespace nearfield::detail
     uint32_t shift = 0;
   };
 
-  /// The segments of an item, 32 at a time, in shared memory: registers are few.
+  /// The segments of an item and what their images add, 32 at a time, in shared memory: registers are few.
   class segment_walk
   {
   public:
-    __device__ explicit segment_walk(source_segment* shared) : segments_(shared) {}
+    __device__ segment_walk(source_segment* segments, image_move* moves)
+        : segments_(segments), moves_(moves)
+    {}
 
     /// Makes the next 32 segments; false if there are none left. `Images`: whether some axis wraps; in a batch it may.
     /// `Sparse`: whether groups may have more than 2 cells.
@@ -125,14 +127,23 @@ namespace nearfield::detail
       // items before this one have met it; an image of its first point is still to be met
       if (in.half) mine.begin = max(mine.begin, item_begin + (!Images || mine.shift == 0 ? 1 : 0));
       pending_ = __ballot_sync(all_lanes, mine.begin < mine.end);
+      image_move move{};
+      if (Images && mine.shift != 0)
+        move = in.images[(Batch ? in.system_of(item).first_image : 0) + mine.shift];
       __syncwarp(); // others have read those before
       segments_[lane] = mine;
+      if constexpr (Images) moves_[lane] = move;
       __syncwarp();
       return true;
     }
 
     [[nodiscard]] __device__ bool has_pending() const { return pending_ != 0; }
     [[nodiscard]] __device__ source_segment first() const { return segments_[__ffs(pending_) - 1]; }
+    /// What its image adds; only with images.
+    [[nodiscard]] __device__ image_move const& move_of_first() const
+    {
+      return moves_[__ffs(pending_) - 1];
+    }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
     /// Keeps the first segment from `begin` on.
     __device__ void keep_from(uint32_t begin, int lane)
@@ -236,5 +247,6 @@ namespace nearfield::detail
     int next_ = 0;
     uint32_t pending_ = 0;
     source_segment* segments_;
+    image_move* moves_;
   };
 }

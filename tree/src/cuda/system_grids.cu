@@ -138,8 +138,8 @@ namespace nearfield::detail
         of.parts->starts.data(), n, frames, options, bounds,
         {of.grids.data(), of.systems.data(), of.cutoffs.data(), found.verdicts.data()});
     check_cuda(cudaGetLastError(), "cuda_cell_list: make_grids");
-    place_systems<<<1, place_threads, 0, stream>>>(of.systems.data(), found.verdicts.data(), n,
-                                                   room, mail);
+    place_systems<<<blocks_for(n, place_threads), place_threads, 0, stream>>>(
+        of.systems.data(), found.verdicts.data(), n, room, mail);
     check_cuda(cudaGetLastError(), "cuda_cell_list: place_systems");
   }
 

@@ -139,6 +139,9 @@ namespace nearfield::detail
     std::uint8_t axis;
     bool is_empty, is_outside, any_far;
     double most_counter;
+    // of its grid
+    std::uint64_t rows;
+    std::uint32_t cells_of_row, group, images;
   };
 
   /// What kernels find of each system.

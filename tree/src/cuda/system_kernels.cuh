@@ -5,6 +5,7 @@
 #include "system_bounds.cuh"
 #include "system_grids.cuh"
 
+#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
 #include <algorithm>
@@ -75,6 +76,10 @@ namespace nearfield::detail
       device_system& system = to.systems[s];
       system.geometry = make_cell_geometry<T, Dim>(made.grid, found.lower, extent,
                                                    end.first_target - begin.first_target);
+      verdict.rows = system.geometry.rows();
+      verdict.cells_of_row = system.geometry.cells[2];
+      verdict.group = system.geometry.group;
+      verdict.images = static_cast<std::uint32_t>(system.geometry.n_images);
       system.first_target = begin.first_target;
       system.first_source = begin.first_source;
       to.cutoffs[s] = {made.grid.cutoff_squared};
@@ -82,18 +87,24 @@ namespace nearfield::detail
     to.verdicts[s] = verdict;
   }
 
-  inline constexpr int place_threads = 1024;
+  inline constexpr int place_threads = 256;
 
-  /// One block gives all systems their group, cells and images.
+  /// Gives systems their group, cells and images. A block does so for as many systems as it has threads, since they are far
+  /// apart in memory, and finds what is before them by itself; the first one tells `mail`.
   static __global__ void __launch_bounds__(place_threads)
       place_systems(device_system* systems, system_verdict const* verdicts, std::uint32_t n,
                     system_room const room, system_mail* mail)
   {
     using scan = cub::BlockScan<unsigned long long, place_threads>;
-    __shared__ typename scan::TempStorage scratch;
+    using sum = cub::BlockReduce<unsigned long long, place_threads>;
+    __shared__ union {
+      typename scan::TempStorage scan;
+      typename sum::TempStorage sum;
+    } scratch;
     __shared__ std::uint32_t group, bad, is_outside, any_far;
     __shared__ unsigned long long most; // of a number that is not negative, the bits are in order
     __shared__ double wide_cells;
+    __shared__ unsigned long long cells_before_block, images_before_block;
     if (threadIdx.x == 0)
     {
       group = ~0u;
@@ -111,7 +122,7 @@ namespace nearfield::detail
       if (verdict.problem != system_problem::none)
         atomicMin(&bad, s);
       else if (!verdict.is_empty)
-        atomicMin(&group, systems[s].geometry.group);
+        atomicMin(&group, verdict.group);
       if (verdict.is_outside) is_outside = 1;
       if (verdict.any_far) any_far = 1;
       my_most = fmax(my_most, verdict.most_counter);
@@ -123,46 +134,66 @@ namespace nearfield::detail
       atomicMax(&most, static_cast<unsigned long long>(__double_as_longlong(my_most)));
     __syncthreads();
     std::uint32_t const of_all = group == ~0u ? 1 : group;
-    unsigned long long cells = 0, images = 0;
-    for (std::uint32_t first = 0; first < n && bad == n; first += place_threads)
+    std::uint32_t const first = blockIdx.x * place_threads, own = first + threadIdx.x;
+    unsigned long long before[2] = {}, all[2] = {}, mine[2] = {}; // cells and images
+    for (std::uint32_t s = threadIdx.x; s < n && bad == n; s += place_threads)
     {
-      std::uint32_t const s = first + threadIdx.x;
-      unsigned long long own_cells = 0, own_images = 0;
-      if (s < n && !verdicts[s].is_empty)
+      system_verdict const verdict = verdicts[s];
+      if (verdict.is_empty) continue;
+      unsigned long long const here[2] = {
+          verdict.rows * ((verdict.cells_of_row + of_all - 1) / of_all * of_all), verdict.images};
+      my_cells += static_cast<double>(here[0]);
+      for (int k = 0; k < 2; ++k)
       {
-        cell_geometry& g = systems[s].geometry;
-        g.set_group(of_all);
-        own_cells = g.total_cells();
-        own_images = g.n_images;
-        my_cells += static_cast<double>(own_cells);
+        all[k] += here[k];
+        if (s < first) before[k] += here[k];
+        if (s == own) mine[k] = here[k];
       }
-      unsigned long long cells_before, images_before, sum;
-      scan(scratch).ExclusiveSum(own_cells, cells_before, sum);
-      cells_before += cells;
-      cells += sum;
+    }
+    auto const of_block = [&](unsigned long long value)
+    {
+      unsigned long long const total = sum(scratch.sum).Sum(value);
       __syncthreads();
-      scan(scratch).ExclusiveSum(own_images, images_before, sum);
-      images_before += images;
-      images += sum;
+      return total;
+    };
+    auto const before_thread = [&](unsigned long long value)
+    {
+      scan(scratch.scan).ExclusiveSum(value, value);
       __syncthreads();
-      if (s >= n) continue;
-      systems[s].first_cell = cells_before;
-      systems[s].first_image = static_cast<std::uint32_t>(images_before);
+      return value;
+    };
+    // the first thread has these
+    before[0] = of_block(before[0]);
+    before[1] = of_block(before[1]);
+    all[0] = of_block(all[0]);
+    all[1] = of_block(all[1]);
+    if (threadIdx.x == 0)
+    {
+      cells_before_block = before[0];
+      images_before_block = before[1];
+    }
+    unsigned long long const cells_before = before_thread(mine[0]),
+                             images_before = before_thread(mine[1]);
+    if (own < n && bad == n)
+    {
+      if (mine[0] != 0) systems[own].geometry.set_group(of_all);
+      systems[own].first_cell = cells_before_block + cells_before;
+      systems[own].first_image = static_cast<std::uint32_t>(images_before_block + images_before);
     }
     for (int lanes = 16; lanes > 0; lanes /= 2) my_cells += __shfl_xor_sync(~0u, my_cells, lanes);
     if (threadIdx.x % 32 == 0) atomicAdd(&wide_cells, my_cells);
     __syncthreads();
-    if (threadIdx.x != 0) return;
+    if (threadIdx.x != 0 || blockIdx.x != 0) return;
     auto* const to = static_cast<system_mail volatile*>(mail);
-    to->found.cells = cells;
-    to->found.images = images;
+    to->found.cells = all[0];
+    to->found.images = all[1];
     to->found.bad_system = bad;
     double const most_counter = __longlong_as_double(static_cast<long long>(most));
     bool const is_far = room.most_of_images >= 0 &&
                         (any_far != 0 || most_counter > static_cast<double>(room.most_of_images));
     to->found.is_far = is_far;
     to->found.fits = bad == n && !is_far && wide_cells <= static_cast<double>(room.cells) &&
-                     cells <= room.cells && images <= room.images;
+                     all[0] <= room.cells && all[1] <= room.images;
     to->is_outside = is_outside;
     to->any_far = any_far;
     to->group = of_all;
