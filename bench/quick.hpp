@@ -12,11 +12,16 @@
 
 namespace bench
 {
-  /// What quick_rates measures: the built-in interactions, or the one that was asked for.
+  /// What quick_rates measures: built-in interactions of each kind, or the one that was asked for.
 #if defined(NEARFIELD_QUICK_HEADER)
   using quick_interactions = nearfield::detail::type_list<NEARFIELD_QUICK_TYPE>;
 #else
-  using quick_interactions = nearfield::detail::builtin_interactions;
+  using quick_interactions = nearfield::detail::type_list<
+      nearfield::one_over_r<2>, nearfield::one_over_r<3>, nearfield::grad_one_over_r<2>,
+      nearfield::grad_one_over_r<3>, nearfield::val_grad_one_over_r<2>,
+      nearfield::val_grad_one_over_r<3>, nearfield::r_over_r3<2>, nearfield::r_over_r3<3>,
+      nearfield::log_r, nearfield::grad_log_r, nearfield::gaussian<2>, nearfield::gaussian<3>,
+      nearfield::dipole_tensor<2>, nearfield::dipole_tensor<3>>;
 #endif
 
   /// One box with itself, if y is x, or two boxes of n points.
@@ -37,6 +42,6 @@ namespace bench
   plain_function<float> plain_loop_f32(int interaction);
   plain_function<double> plain_loop_f64(int interaction);
 
-  /// Rates of the built-in interactions whose name has `text` on the first GPU; without one, a line that says so.
+  /// Rates of those interactions whose name has `text` on the first GPU; without one, a line that says so.
   void print_gpu_table(std::string_view text);
 }

@@ -1,4 +1,4 @@
-// Rates of the built-in interactions on one GPU, with all data in its memory.
+// Rates of built-in interactions on one GPU, with all data in its memory.
 
 #include "cuda_problem.hpp"
 #include "cuda_timing.hpp"
@@ -132,7 +132,7 @@ namespace bench
                 nf::gpus().at(0).name.c_str(), box_size, "", "inner", "outer");
     for (std::size_t const size : leaf_sizes) std::printf("  %5s of %3zu", "leaves", size);
     std::printf("\n");
-    nf::detail::builtin_interactions::for_each(
+    quick_interactions::for_each(
         [&]<class K>
         {
           if (std::string_view(K::name).find(text) == std::string_view::npos) return;

@@ -17,10 +17,10 @@ foreach(group IN LISTS nearfield_groups)
     message(FATAL_ERROR "NEARFIELD_KERNELS: '${group}' is none of ${known_groups}, all")
   endif()
 endforeach()
-foreach(group IN ITEMS laplace gravity gaussian)
+foreach(group IN ITEMS laplace gravity gaussian sph)
   if(NOT group IN_LIST nearfield_groups
      AND (NEARFIELD_BUILD_TESTS OR NEARFIELD_BUILD_EXAMPLES OR NEARFIELD_BUILD_BENCH))
-    message(FATAL_ERROR "NEARFIELD_KERNELS: tests, examples and benchmarks need laplace;gravity;gaussian; add '${group}', "
+    message(FATAL_ERROR "NEARFIELD_KERNELS: tests, examples and benchmarks need laplace;gravity;gaussian;sph; add '${group}', "
       "or set NEARFIELD_BUILD_TESTS, NEARFIELD_BUILD_EXAMPLES and NEARFIELD_BUILD_BENCH to OFF")
   endif()
 endforeach()

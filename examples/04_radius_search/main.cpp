@@ -1,9 +1,8 @@
 // All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list, as
 // callbacks, as a sum per point and as one sum; on one core and, with StarPU, on all cores. Last, in the box of a file.
 
-#include "density.hpp"
-
 #include <nearfield/io/points.hpp>
+#include <nearfield/kernels/sph.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>

@@ -2,6 +2,7 @@
 
 #include "complains_of.hpp"
 #include "p2p/own_interactions.hpp"
+#include "p2p/p2p_cases.hpp"
 
 #include <nearfield/kernels/builtin.hpp>
 
@@ -116,7 +117,7 @@ namespace nearfield::test
     [&]<class... Ks>(detail::type_list<Ks...>)
     {
       (check(Ks{}), ...);
-    }(detail::builtin_interactions{});
+    }(typed_interactions{});
     EXPECT_EQ(check_interaction(scalar, softened{0.1}), "");
     EXPECT_EQ(check_interaction(scalar, mixed{}), "");
     EXPECT_EQ(check_interaction(scalar, spring{1}), "");

@@ -31,7 +31,14 @@ namespace nearfield::test
         -> ::testing::Types<p2p_case<Ks, float>..., p2p_case<Ks, double>...>;
   }
 
-  using all_p2p_cases = decltype(detail_of_cases::both_precisions(detail::builtin_interactions{}));
+  /// Each kind of map, radial or not, singular or not; any_interaction_test has all built-in interactions.
+  using typed_interactions =
+      detail::type_list<one_over_r<2>, one_over_r<3>, grad_one_over_r<2>, grad_one_over_r<3>,
+                        val_grad_one_over_r<2>, val_grad_one_over_r<3>, r_over_r3<2>, r_over_r3<3>,
+                        log_r, grad_log_r, gaussian<2>, gaussian<3>, dipole_tensor<2>,
+                        dipole_tensor<3>>;
+
+  using all_p2p_cases = decltype(detail_of_cases::both_precisions(typed_interactions{}));
 
   struct p2p_case_names
   {

@@ -1,5 +1,6 @@
 #include <nearfield/scalfmm.hpp>
 
+#include "p2p/p2p_cases.hpp"
 #include "reference.hpp"
 #include "scalfmm/formulas.hpp"
 #include "scalfmm/stand_in.hpp"
@@ -50,7 +51,7 @@ namespace nearfield::test
                                   scalfmm3::grad_one_over_r2<2>, scalfmm3::grad_one_over_r2<3>,
                                   scalfmm3::val_grad_ln_2d>;
     };
-    TYPED_TEST_SUITE(of_scalfmm, as_tests<detail::builtin_interactions>::type);
+    TYPED_TEST_SUITE(of_scalfmm, as_tests<typed_interactions>::type);
 
     TYPED_TEST(of_scalfmm, evaluate_is_the_formula_row_after_row)
     {

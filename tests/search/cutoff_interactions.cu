@@ -1,11 +1,7 @@
-// The cutoff interactions of the library on a GPU: what a program that uses them writes.
+// Interactions of the library that are not built in, on a GPU: what a program that uses them writes.
 
 #include <nearfield/kernels/molecular.hpp>
-#include <nearfield/kernels/sph.hpp>
 #include <nearfield/p2p/cuda.cuh>
-
-NEARFIELD_CUDA_KERNELS(nearfield::sph_density<2>)
-NEARFIELD_CUDA_KERNELS(nearfield::sph_density<3>)
 
 using nearfield::lennard_jones_tail;
 using plane_of_one_type = nearfield::lennard_jones<2, 1, lennard_jones_tail::cut>;

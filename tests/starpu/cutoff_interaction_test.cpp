@@ -1,12 +1,11 @@
 // The fused consumer of a radius search as tasks: a near field over a cell list, of an interaction that is
 // zero beyond the cutoff. Compiled for CPU workers, and with NEARFIELD_TEST_CUDA for GPUs.
 
-#include "cutoff_interaction.hpp"
 #include "one_runtime.hpp"
 #include "points.hpp"
 
+#include <nearfield/kernels/sph.hpp>
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/p2p/simd.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -54,7 +53,7 @@ namespace nearfield::test
       auto const x = fluid<T>(16);
       std::size_t const n = x.size();
       auto const q = make_values<T>(n);
-      tested_density k;
+      sph_density<3> k;
       k.h = 1.15;
       cell_list<T, 3> const cells(x.view(), k.cutoff(), {.period = period});
 
@@ -101,7 +100,7 @@ namespace nearfield::test
     auto x = fluid<T>(8);
     std::size_t const n = x.size();
     auto const q = make_values<T>(n);
-    tested_density k;
+    sph_density<3> k;
     k.h = 1.15;
     T const length = 8;
     for (T& at : x.columns[0]) at -= T(0.4); // the least is just above 0

@@ -8,7 +8,14 @@
 
 #include <nearfield/kernels/gaussian.hpp>
 #include <nearfield/kernels/gravity.hpp>
+#include <nearfield/kernels/helmholtz.hpp>
+#include <nearfield/kernels/inverse_square.hpp>
 #include <nearfield/kernels/laplace.hpp>
+#include <nearfield/kernels/molecular.hpp>
+#include <nearfield/kernels/screened.hpp>
+#include <nearfield/kernels/sph.hpp>
+#include <nearfield/kernels/stokes.hpp>
+#include <nearfield/kernels/vortex.hpp>
 
 #include <iterator>
 #include <string_view>
@@ -17,9 +24,13 @@ namespace nearfield::detail
 {
   /// The interactions of each group. A build has all groups, or those in its option NEARFIELD_KERNELS.
   using builtin_groups =
-      type_list<laplace_interactions, gravity_interactions, gaussian_interactions>;
+      type_list<laplace_interactions, gravity_interactions, gaussian_interactions,
+                inverse_square_interactions, screened_interactions, helmholtz_interactions,
+                stokes_interactions, vortex_interactions, molecular_interactions, sph_interactions>;
   /// The names of the groups.
-  inline constexpr std::string_view builtin_group_names[] = {"laplace", "gravity", "gaussian"};
+  inline constexpr std::string_view builtin_group_names[] = {
+      "laplace",   "gravity", "gaussian", "inverse_square", "screened",
+      "helmholtz", "stokes",  "vortex",   "molecular",      "sph"};
   static_assert(std::size(builtin_group_names) == builtin_groups::size);
 
   /// The interactions that are compiled into the library for every instruction set and for CUDA.

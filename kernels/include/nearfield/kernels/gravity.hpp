@@ -77,6 +77,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 1, n_out = 4, n_parameters = 1;
     static constexpr int flops = plummer_gravity::flops + 3;
     static constexpr auto name = "individual_plummer_gravity";
+    static constexpr bool is_regular = true;
     static constexpr std::string_view formula =
                                           "[1 / s; -r / s^3], s^2 = |r|^2 + eps_i^2 + eps_j^2",
                                       source = "Saitoh and Makino 2012, arXiv:1005.1752";
@@ -108,6 +109,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 1, n_out = 4, n_parameters = 1;
     static constexpr int flops = 3 + 5 + 1 + 4 + 7 + 7 + 3 + 6 + 9 + 8;
     static constexpr auto name = "spline_gravity";
+    static constexpr bool is_regular = true;
     static constexpr std::string_view
         formula = "[g(|r| / h) / h; its gradient], of a cubic spline of radius h = max(h_i, h_j)",
         source = "Hernquist and Katz 1989, doi:10.1086/191344; Springel 2005, "
@@ -138,5 +140,6 @@ namespace nearfield
 
 namespace nearfield::detail
 {
-  using gravity_interactions = type_list<r_over_r3<2>, r_over_r3<3>>;
+  using gravity_interactions = type_list<r_over_r3<2>, r_over_r3<3>, plummer_gravity,
+                                         individual_plummer_gravity, spline_gravity>;
 }

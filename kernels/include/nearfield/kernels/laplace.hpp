@@ -377,10 +377,7 @@ namespace nearfield::detail
   using laplace_interactions =
       type_list<one_over_r<2>, one_over_r<3>, grad_one_over_r<2>, grad_one_over_r<3>,
                 val_grad_one_over_r<2>, val_grad_one_over_r<3>, log_r, grad_log_r, dipole_tensor<2>,
-                dipole_tensor<3>>;
-
-  using derived_laplace_interactions =
-      type_list<hess_one_over_r, dipole_one_over_r, val_grad_dipole_one_over_r,
+                dipole_tensor<3>, hess_one_over_r, dipole_one_over_r, val_grad_dipole_one_over_r,
                 charge_dipole_one_over_r, double_layer_one_over_r, val_grad_log_r, hess_log_r,
                 dipole_log_r>;
 }

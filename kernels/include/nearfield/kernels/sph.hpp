@@ -118,6 +118,7 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1;
     static constexpr int flops = detail::sph<Dim, Kernel>::flops;
+    static constexpr bool is_regular = true;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name =
         detail::sph<Dim, Kernel>::is_cubic ? "sph_density" : "sph_density_wendland";
@@ -152,6 +153,7 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1, n_parameters = 1;
     static constexpr int flops = detail::sph<Dim, Kernel>::flops + Dim + 1;
+    static constexpr bool is_regular = true;
     static constexpr auto name =
         detail::sph<Dim, Kernel>::is_cubic ? "sph_gather_density" : "sph_gather_density_wendland";
     static constexpr std::string_view formula = "W(r, h_i)",
@@ -181,6 +183,7 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1, n_parameters = 1;
     static constexpr int flops = detail::sph<Dim, Kernel>::flops + Dim + 3;
+    static constexpr bool is_regular = true;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = detail::sph<Dim, Kernel>::is_cubic
                                      ? "sph_symmetric_density"
@@ -212,6 +215,7 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1 + Dim, n_parameters = 1;
     static constexpr int flops = detail::sph<Dim, Kernel>::flops + 3 * Dim + 14;
+    static constexpr bool is_regular = true;
     static constexpr auto name =
         detail::sph<Dim, Kernel>::is_cubic ? "sph_gradient" : "sph_gradient_wendland";
     static constexpr std::string_view formula = "[W; grad W](r, (h_i + h_j) / 2)",
@@ -231,11 +235,9 @@ namespace nearfield
 
 namespace nearfield::detail
 {
-  template <sph_kernel Kernel>
-  using sph_interactions_of =
-      type_list<sph_density<2, Kernel>, sph_density<3, Kernel>, sph_gather_density<3, Kernel>,
-                sph_symmetric_density<3, Kernel>, sph_gradient<2, Kernel>, sph_gradient<3, Kernel>>;
-
-  using sph_interactions = flatten<type_list<sph_interactions_of<sph_kernel::cubic_spline>,
-                                             sph_interactions_of<sph_kernel::wendland_c2>>>;
+  // the other forms of Wendland's kernel are compiled where they are used, as interactions of a user's own
+  using sph_interactions =
+      type_list<sph_density<2>, sph_density<3>, sph_gather_density<3>, sph_symmetric_density<3>,
+                sph_gradient<2>, sph_gradient<3>, sph_gather_density<3, sph_kernel::wendland_c2>,
+                sph_gradient<3, sph_kernel::wendland_c2>>;
 }

@@ -227,6 +227,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 1;
     static constexpr int flops = 3 + 5 + 2 + 1 + 3 + 6 + 9 + 6;
     static constexpr auto name = "regularised_stokeslet";
+    static constexpr bool is_regular = true;
     static constexpr std::string_view formula =
         "((|r|^2 + 2 eps^2) q + r (r.q)) / (|r|^2 + eps^2)^(3/2), eps of the source";
     static constexpr std::string_view source = "Cortez, Fauci & Medovikov 2005";
@@ -261,6 +262,7 @@ namespace nearfield
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 1;
     static constexpr int flops = 3 + 5 + 3 + 3 + 1 + 3 + 3 + 3 + 3 + 9 + 5 + 4 + 3 + 6 + 9 + 6;
     static constexpr auto name = "rpy";
+    static constexpr bool is_regular = true;
     static constexpr std::string_view formula =
         "((1 + s/3) q + (1 - s) r (r.q) / |r|^2) / |r|, s = (a_i^2 + a_j^2) / |r|^2; overlaps as "
         "in the source";

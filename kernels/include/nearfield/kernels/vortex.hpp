@@ -200,6 +200,7 @@ namespace nearfield::detail
   {
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 1;
     static constexpr int flops = 3 + Core::flops + 1 + 9 + 6;
+    static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector, outputs = "velocity (3)";
     static constexpr std::array<std::string_view, 1> point_parameters{"sigma"};
 
@@ -222,6 +223,7 @@ namespace nearfield::detail
   {
     static constexpr int dim = 3, n_in = 3, n_out = 9, n_parameters = 1;
     static constexpr int flops = 3 + Core::flops + Core::derivative_flops + 9 + 6 + 15 + 18;
+    static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector, outputs = velocity_gradient;
     static constexpr std::array<std::string_view, 1> point_parameters{"sigma"};
 
@@ -239,6 +241,7 @@ namespace nearfield::detail
   {
     static constexpr int dim = 3, n_in = 3, n_out = 6, n_parameters = 4;
     static constexpr int flops = 3 + Core::flops + Core::derivative_flops + 1 + 6 + 18 + 9 + 12;
+    static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector,
                                       outputs = velocity_and_stretching;
     static constexpr std::array<std::string_view, 4> point_parameters{"sigma", "alpha_x", "alpha_y",
@@ -392,6 +395,7 @@ namespace nearfield
     static constexpr int dim = 2, n_in = 1, n_out = 2, n_parameters = 1;
     static constexpr int flops = 2 + 3 + 2 + 2 + 3 + 22 + 2 + 1 + 4;
     static constexpr auto name = "lamb_oseen";
+    static constexpr bool is_regular = true;
     static constexpr std::string_view formula =
         "q (1 - exp(-|r|^2 / (2 sigma^2))) (-r_y, r_x) / |r|^2, sigma of the source";
     static constexpr std::string_view source = "Saffman 1992, section 13.1";

@@ -346,6 +346,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     report.expect(!std::string_view(K::name).empty(), "name is empty");
     report.expect(is_singular<float>(k) == is_singular<double>(k),
                   "K(0) is finite in one of float and double, and not in the other");
+    if constexpr (detail::always_regular<K>)
+      report.expect(detail::is_finite_at_zero<double>(k), "is_regular: K(0) is not finite");
     if constexpr (detail::radial_interaction<K>)
     {
       auto const map = detail::map_of(k, detail::unit_pair<K>(vec<double, K::dim>{}), 0.);

@@ -17,6 +17,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class V>
   concept has_groups = requires(real_of<V> const* p) { math<V>::repeat_four(p, 1, *p); };
 
+  /// Whether boxes of K may be small (is_small_box).
+  template <class K, class V>
+  concept takes_small_boxes = has_groups<V> && (radial_interaction<K> || !always_regular<K>);
+
   /// Whether box b has few points and meets no others. Only the list decides, never an address: equal points
   /// give equal bits wherever they lie. Regular interactions that are not radial are left out, since here a
   /// target meets itself, and only the test for distance zero makes that nothing.

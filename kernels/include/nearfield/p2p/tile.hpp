@@ -172,8 +172,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     constexpr int width = math<V>::width;
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
 
-    // as tests_for_zero, but known at compile time if K is radial: one sweep less to compile
-    bool const tested = radial_interaction<K> || job.tests_for_zero;
+    // as tests_for_zero, but known at compile time if K is radial or regular: one sweep less to compile
+    bool const tested = radial_interaction<K> || (!always_regular<K> && job.tests_for_zero);
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
     for (int i = 0; i < n_targets; i += RT)
@@ -255,7 +255,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         job, sources, Mutual,
         [&](index_type b) __attribute__((always_inline))
         {
-          if constexpr (has_groups<V>)
+          if constexpr (takes_small_boxes<K, V>)
           {
             if (!is_small_box<K>(job, b)) return false;
             small_box<Mutual, K, V>(k, job, b);
@@ -295,7 +295,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     if (job.n_rhs != 1) return run_rhs<Mutual, K, V>(interaction, job);
-    if constexpr (has_groups<V>)
+    if constexpr (takes_small_boxes<K, V>)
       if (job.last_box - job.first_box == 1 && is_small_box<K>(job, job.first_box))
         return small_box<Mutual, K, V>(*static_cast<K const*>(interaction), job, job.first_box);
     run_boxes<Mutual, K, V, RT, Packs>(interaction, job);

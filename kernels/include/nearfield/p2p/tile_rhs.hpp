@@ -89,6 +89,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                                            bool tested) noexcept
   {
     constexpr int width = math<V>::width, n_in = K::n_in, n_out = K::n_out;
+    constexpr bool masked = !radial_interaction<K> && !always_regular<K>;
     // copies: as far as the compiler knows, a store of a pack may change the originals
     K const k = *static_cast<K const*>(interaction);
     matrix_block<V> const to = block;
@@ -113,8 +114,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             return map_of(k, pair, root_of<true, K>(r));
           else
           {
-            nonzero = dot(r, r) + untested;
-            r[0] = r[0] + (V(1) - math<V>::keep_nonzero(nonzero, V(1)));
+            if constexpr (masked)
+            {
+              nonzero = dot(r, r) + untested;
+              r[0] = r[0] + (V(1) - math<V>::keep_nonzero(nonzero, V(1)));
+            }
             return map_of(k, pair);
           }
         }();
@@ -124,7 +128,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (int o = 0; o < n_out; ++o)
           {
             V value = column[o];
-            if constexpr (!radial_interaction<K>) value = math<V>::keep_nonzero(nonzero, value);
+            if constexpr (masked) value = math<V>::keep_nonzero(nonzero, value);
             math<V>::store(to.entry(first + o * n_in) + (p * to.targets + t) * width, value);
           }
         };
