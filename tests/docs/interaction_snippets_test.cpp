@@ -1,10 +1,12 @@
-// What docs/packages.md shows of calling such an interaction, and docs/conventions.md of views with strides.
+// What docs/packages.md shows of calling such an interaction, docs/kernels.md of one by its name, and docs/conventions.md
+// of views with strides.
 
 #include "softened.hpp"
 
 // [include_check]
 #include <nearfield/p2p/check_interaction.hpp>
 // [include_check]
+#include <nearfield/kernels/any_interaction.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
 #include <gtest/gtest.h>
@@ -36,6 +38,17 @@ TEST(docs_interaction, has_no_mistakes)
   // [check]
   EXPECT_EQ(nf::check_interaction(nf::simd, my::softened{0.01}), ""); // "": no mistake found
   // [check]
+}
+
+TEST(docs_interaction, has_a_name)
+{
+  std::vector<double> const x{0, 3}, y{0, 4}, z{0, 0}, q{1, 10};
+  std::vector<double> phi(2), gx(2), gy(2), gz(2);
+  // [by_name]
+  nf::any_interaction const k("plummer_gravity", 3, {{"eps", 0.01}});
+  nf::p2p_inner(nf::simd, k, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi, gx, gy, gz});
+  // [by_name]
+  EXPECT_NEAR(phi[0], 10 / std::sqrt(25.0001), 1e-13);
 }
 
 TEST(docs_views, have_strides)

@@ -16,7 +16,7 @@ namespace nearfield::test
 {
   namespace
   {
-    /// From which to which |r| K is right in precision T: the table of docs/conventions.md, copied by hand.
+    /// From which to which |r| K is right in precision T: the table of docs/kernels.md, copied by hand.
     template <class K, class T>
     constexpr range stated_range()
     {
