@@ -1,5 +1,6 @@
 // The program on a GPU, with and without StarPU.
 #include "gpu_runs.hpp"
+#include "named_interactions.hpp"
 #include "read_json.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -37,6 +38,38 @@ namespace
   {};
   INSTANTIATE_TEST_SUITE_P(every, on_a_gpu,
                            testing::Combine(testing::Values(2, 3), testing::Values("f32", "f64")));
+}
+
+TEST(on_a_gpu_by_name, every_interaction_passes_its_check)
+{
+  temporary_folder const folder;
+  int number = 0;
+  for (interaction_info const& of : interaction_infos())
+  {
+    if (!of.is_built) continue;
+    std::string const precision = ++number % 2 ? "f32" : "f64";
+    SCOPED_TRACE(std::string(of.name) + " " + precision);
+    write_points(folder / "points.csv", points_for(of, 500));
+    expect_checked_run(folder, "points.csv",
+                       {"--interaction", std::string(of.name), "--dim", std::to_string(of.dim),
+                        "--backend", "cuda", "--workers", "0", "--precision", precision});
+  }
+}
+
+TEST(on_a_gpu_by_name, points_have_parameters)
+{
+  auto const found = one_with_parameters_of_points();
+  if (!found) GTEST_SKIP() << "no built-in interaction reads parameters of points";
+  temporary_folder const folder;
+  write_points(folder / "points.csv", points_for(*found, 5000));
+  std::vector<std::string> const two_sets{"--sources", (folder / "points.csv").string()};
+  for (auto const& way : ways_to_a_gpu())
+    for (auto const& sources : {std::vector<std::string>{}, two_sets})
+      expect_checked_run(folder, "points.csv",
+                         std::vector<std::string>{"--interaction", std::string(found->name),
+                                                  "--dim", std::to_string(found->dim), "--backend",
+                                                  "cuda"} +
+                             way + sources);
 }
 
 TEST_P(on_a_gpu, runs_pass_their_check)

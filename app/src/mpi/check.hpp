@@ -177,7 +177,7 @@ namespace nearfield::app
       auto const i = static_cast<std::size_t>(targets[m].number - first);
       for (std::size_t d = 0; d < Dim; ++d)
         x[m * n_x + d] = on.target_points().points.positions[d][i];
-      std::ranges::copy(parameters_of<T>(on.target_points(), i), &x[m * n_x + Dim]);
+      std::ranges::copy(parameters_of<T>(on.target_points(), i), x.data() + m * n_x + Dim);
     }
     x = all.sum(std::move(x));
     auto const known = tree.known_sources();
