@@ -76,12 +76,8 @@ namespace nearfield::detail
     constexpr double points = 22; // of an item, since a few more than 32 would need another one
     constexpr std::uint32_t most = 8;
     auto const reach = static_cast<std::uint32_t>(g.reach[2]), n = g.cells[2];
-    double const cells_of_point = static_cast<double>(g.rows()) * n / static_cast<double>(n_points);
-    double const wanted = points * cells_of_point + 0.5;
-    // an item meets all cells of so short a row anyway: better full items of several than one a cell that is not full
-    if (g.wraps[2] && n <= std::min(2 * reach, most) && cells_of_point * item_points > 1 &&
-        cells_of_point * (item_points / 2) < 1)
-      return n;
+    double const wanted =
+        points * (static_cast<double>(g.rows()) * n) / static_cast<double>(n_points) + 0.5;
     std::uint32_t group = wanted < most ? static_cast<std::uint32_t>(wanted) : most;
     // larger ones meet hardly more cells, unless these are few
     std::uint32_t const least = !g.wraps[2]     ? reach
