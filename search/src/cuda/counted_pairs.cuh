@@ -5,7 +5,6 @@
 #include "scans.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,7 +37,10 @@ namespace nearfield::detail
         : cells_(cells), of_(of), stream_(cells.stream()), run_(cells, of.which, true, filter),
           has_images_(of.images != image_columns::none),
           has_shifts_(cells.images().moves() && (of.geometry || has_images_)),
-          has_words_(has_shifts_ && has_images_ && !of.geometry && !of.sorted && images_fit(cells)),
+          has_words_(has_shifts_ && has_images_ && !of.geometry && !of.sorted &&
+                     images_fit(cells) &&
+                     (of.images == image_columns::packed || cells.is_batch() ||
+                      cells.target_images().any() || cells.source_images().any())),
           rows_(cells.targets().n, stream_, "radius_search: rows"),
           masks_(std::in_place, run_.out(), of.which, cells.targets().n, run_.n_items(), stream_)
     {
@@ -124,32 +126,19 @@ namespace nearfield::detail
             });
         return needed || places.first ? or_own(at, own) : at;
       };
-      bool const of_points = has_images_ && !has_words_ && images_are_of_points();
+      bool const of_points =
+          has_images_ && !has_words_ && (cells_.target_images().any() || cells_.is_batch());
       pair_columns columns{indices(to.i, made.i, of_.sorted || of_.geometry || of_points, own_i),
                            indices(to.j, made.j, true, own_j),
                            {},
                            found_ && found <= room ? no_bound : room};
       std::uint32_t* words = nullptr;
-      std::array<std::int32_t*, 3> counters{};
       if (has_words_)
       {
         words = dense(given(to.packed_images));
-        // rows of large lists are too far apart to be written to so many columns at once
-        bool are_dense = of_.images == image_columns::counters &&
-                         (cells_.is_batch() || room * sizeof(std::int32_t) < (1 << 24));
-        for (int a = 0; a < Dim; ++a)
-        {
-          counters[a] = reinterpret_cast<std::int32_t*>(dense(given(to.images, a)));
-          are_dense &= counters[a] != nullptr;
-        }
-        if (!are_dense)
-        {
-          if (!words && (of_.images == image_columns::packed || images_are_of_points()))
-            words = or_own(reinterpret_cast<std::uint32_t*>(counters[0]), own_words);
-          counters = {};
-        }
+        if (!words) words = or_own(dense(given(to.images)), own_words);
       }
-      columns.images = images_to(words, counters, room);
+      columns.images = images_to(words, room);
 
       written_pairs const written{n_pairs_, room};
       expand(columns);
@@ -164,7 +153,7 @@ namespace nearfield::detail
       {
         made.displacements[a] = given(to.displacements, a);
         made.to_j[a] = given(to.to_j, a);
-        if (!counters[a]) made.images[a] = given(to.images, a);
+        made.images[a] = given(to.images, a);
       }
       made.packed = given(to.packed_images);
       if (words && made.packed.first == words) made.packed.first = nullptr;
@@ -172,20 +161,13 @@ namespace nearfield::detail
     }
 
   private:
-    /// Whether S depends on more than the image of a pair in its list.
-    [[nodiscard]] bool images_are_of_points() const
-    {
-      return cells_.is_batch() || cells_.target_images().any() || cells_.source_images().any();
-    }
-    /// Where writers put images: to words that are packed, to columns of counters, or to the numbers of shifts.
-    image_output images_to(std::uint32_t* words, std::array<std::int32_t*, 3> const& counters,
-                           std::uint64_t room)
+    /// Where writers put images: to words that are packed, or to the numbers of shifts.
+    image_output images_to(std::uint32_t* words, std::uint64_t room)
     {
       image_output out;
-      if (words || counters[0])
+      if (words)
       {
         out.packed = words;
-        out.counters = counters;
         out.of_shifts = cells_.images().packed();
         out.item_system = cells_.targets().item_system.data();
         out.systems = cells_.systems_on_device().systems.data();
@@ -250,7 +232,7 @@ namespace nearfield::detail
     device_search_run<T, Dim> run_;
     bool has_images_; ///< S is asked for
     bool has_shifts_; ///< pairs are in images
-    /// writers may write S; otherwise numbers of images, which are shorter, but may take i and j to tell S
+    /// writers write packed S; otherwise numbers of images, which are shorter, but may take i and j to tell S
     bool has_words_;
     device_array<std::uint32_t> rows_, many_;
     std::optional<mask_arrays> masks_;

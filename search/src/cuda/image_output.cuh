@@ -3,7 +3,6 @@
 #include "packed_images.cuh"
 #include "systems.cuh"
 
-#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,18 +14,16 @@ namespace nearfield::detail
   enum class image_form
   {
     none,
-    shift,   ///< the number of the image in which j is met
-    packed,  ///< S in one word
-    counters ///< S in a column for each axis
+    shift, ///< the number of the image in which j is met
+    packed ///< S in one word
   };
 
-  /// The columns of one form, and what their values are made of. Each pair has a word: the sum of what its image and its two
+  /// The column of one form, and what its values are made of. Each pair has a word: the sum of what its image and its two
   /// points add, modulo 2^32. It is the number of the image, or S packed, if no S_a is beyond 10 bits.
   struct image_output
   {
     unsigned short* shift = nullptr;
     std::uint32_t* packed = nullptr;
-    std::array<std::int32_t*, 3> counters{}; ///< the last one is null in 2D
     /// the packed image of each shift, and by position how often the vectors of the box were subtracted from points, the sum
     /// of w_a << 10 a; null: numbers of images are asked for, or all points were inside
     std::uint32_t const* of_shifts = nullptr;
@@ -38,10 +35,7 @@ namespace nearfield::detail
 
     [[nodiscard]] __host__ __device__ image_form form() const
     {
-      return shift         ? image_form::shift
-             : packed      ? image_form::packed
-             : counters[0] ? image_form::counters
-                           : image_form::none;
+      return shift ? image_form::shift : packed ? image_form::packed : image_form::none;
     }
 
     /// `of_shifts` of the system of an item.
@@ -71,10 +65,6 @@ namespace nearfield::detail
       if constexpr (Form == image_form::shift)
         __stcs(shift + at, static_cast<unsigned short>(word));
       if constexpr (Form == image_form::packed) __stcs(packed + at, word);
-      if constexpr (Form == image_form::counters)
-#pragma unroll
-        for (int a = 0; a < 3; ++a)
-          if (counters[a]) __stcs(counters[a] + at, counter_of_word(word, a));
     }
     /// Writes those of four pairs; `at` is a multiple of 4.
     template <image_form Form>
@@ -85,13 +75,6 @@ namespace nearfield::detail
                make_ushort4(words.x, words.y, words.z, words.w));
       if constexpr (Form == image_form::packed)
         __stcs(reinterpret_cast<uint4*>(packed + at), words);
-      if constexpr (Form == image_form::counters)
-#pragma unroll
-        for (int a = 0; a < 3; ++a)
-          if (counters[a])
-            __stcs(reinterpret_cast<int4*>(counters[a] + at),
-                   make_int4(counter_of_word(words.x, a), counter_of_word(words.y, a),
-                             counter_of_word(words.z, a), counter_of_word(words.w, a)));
     }
   };
 
@@ -102,6 +85,5 @@ namespace nearfield::detail
     if (form == image_form::none) f(std::integral_constant<image_form, image_form::none>());
     if (form == image_form::shift) f(std::integral_constant<image_form, image_form::shift>());
     if (form == image_form::packed) f(std::integral_constant<image_form, image_form::packed>());
-    if (form == image_form::counters) f(std::integral_constant<image_form, image_form::counters>());
   }
 }
