@@ -183,8 +183,8 @@ namespace nearfield::detail
     fixed_memory<Dim>& memory = *fixed_;
     std::uint32_t const* const fits = &found()->fits;
     count(to, x, memory.counts.data(), memory.ranks.data(), memory.unranked.data(), fits, nullptr);
-    scan_cells({memory.counts.data(), static_cast<std::uint32_t>(memory.counts.size()),
-                systems_.group, &memory.mail.data()->group},
+    scan_cells({memory.counts.data(), static_cast<std::uint32_t>(memory.counts.size()), 1,
+                &memory.mail.data()->group},
                table_of(to, to.items_found.data()), memory.scan, stream_);
     end_stage("cells", stream_);
     scatter(to, x, memory.ranks.data(), memory.unranked.data(), fits);

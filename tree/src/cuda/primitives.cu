@@ -4,7 +4,6 @@
 #include "scratch.cuh"
 #include "starts.cuh"
 
-#include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 #include <utility>
@@ -36,15 +35,18 @@ namespace nearfield::detail
       }
     };
 
-    /// Writes the cells and items of a group, from the loads before it; after the last group, the ends.
-    __device__ void fill_group(group_load const& load, std::uint32_t g, std::uint64_t before,
-                               cell_table const& to)
+    constexpr int table_threads = 256;
+
+    /// Writes the cells and items of a group, from the loads before it; the thread after the
+    /// last group writes the ends.
+    __global__ void fill_table(group_load const load, std::uint64_t const* before, cell_table to)
     {
+      std::uint32_t const g = blockIdx.x * table_threads + threadIdx.x;
       std::uint32_t const group = load.group(), cells = load.of.cells;
       std::uint32_t const groups = (cells + group - 1) / group;
       if (g > groups) return;
-      auto item = static_cast<std::uint32_t>(before >> 32);
-      auto const begin = static_cast<std::uint32_t>(before);
+      auto item = static_cast<std::uint32_t>(before[g] >> 32);
+      auto const begin = static_cast<std::uint32_t>(before[g]);
       if (g == groups)
       {
         to.starts[cells] = begin;
@@ -69,42 +71,6 @@ namespace nearfield::detail
                          });
     }
 
-    constexpr int table_threads = 256;
-
-    __global__ void fill_table(group_load const load, std::uint64_t const* before, cell_table to)
-    {
-      std::uint32_t const g = blockIdx.x * table_threads + threadIdx.x;
-      std::uint32_t const group = load.group(), groups = (load.of.cells + group - 1) / group;
-      if (g <= groups) fill_group(load, g, before[g], to);
-    }
-
-    /// So many groups are scanned by one block, whose kernel is shorter than those of a scan by many.
-    constexpr std::uint32_t few_groups = 12 << 10;
-    constexpr int few_threads = 1024;
-
-    __global__ void __launch_bounds__(few_threads)
-        fill_small_table(group_load const load, cell_table to)
-    {
-      using scan = cub::BlockScan<std::uint64_t, few_threads>;
-      __shared__ typename scan::TempStorage scratch;
-      std::uint32_t const group = load.group(), groups = (load.of.cells + group - 1) / group;
-      auto const load_of = [&](std::uint32_t g)
-      {
-        return g < groups ? load(g) : std::uint64_t(0);
-      };
-      std::uint64_t before = 0, next = load_of(threadIdx.x);
-      for (std::uint32_t first = 0; first <= groups; first += few_threads)
-      {
-        std::uint32_t const g = first + threadIdx.x;
-        std::uint64_t mine = next, sum;
-        next = load_of(g + few_threads);
-        scan(scratch).ExclusiveSum(mine, mine, sum);
-        fill_group(load, g, before + mine, to);
-        before += sum;
-        __syncthreads();
-      }
-    }
-
     struct is_first_of_item
     {
       std::uint64_t const* keys;
@@ -122,12 +88,6 @@ namespace nearfield::detail
                   cuda_stream stream)
   {
     group_load const load{of};
-    if (of.cells / of.group < few_groups)
-    {
-      fill_small_table<<<1, few_threads, 0, stream>>>(load, to);
-      check_cuda(cudaGetLastError(), "cuda_cell_list: fill_small_table");
-      return;
-    }
     // groups of at least one cell, and the end
     std::uint32_t const n = (of.group_found ? of.cells : of.cells / of.group) + 1;
     if (memory.before.size() < n)

@@ -31,7 +31,7 @@ namespace nearfield::detail
   {
     std::uint32_t const* counts;
     std::uint32_t cells, group;
-    /// the group in device memory, which may be any, but most often `group`; null: `group`, and `cells` is a multiple of it
+    /// the group in device memory, which may be any; null: `group`, and `cells` is a multiple of it
     std::uint32_t const* group_found = nullptr;
   };
 
