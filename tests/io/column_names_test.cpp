@@ -135,7 +135,7 @@ TEST(names_of_columns, of_parameters_are_those_asked_for)
   EXPECT_EQ(parse_xyz(format_xyz(points), "a.xyz", {.dim = 3, .parameters = wanted.parameters})
                 .parameters,
             points.parameters);
-  EXPECT_THAT(message_of([&] { static_cast<void>(format_fma(points)); }),
+  EXPECT_THAT(message_of([&points = points] { static_cast<void>(format_fma(points)); }),
               testing::HasSubstr("parameters, which an FMA file cannot hold"));
 
   auto given = wanted;
