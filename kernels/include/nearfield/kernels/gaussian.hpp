@@ -18,7 +18,6 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1;
     static constexpr int flops = Dim + (2 * Dim - 1) + 2 + 2; // the exponential counts 1
-    static constexpr bool is_regular = true;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "gaussian";
 

@@ -118,7 +118,6 @@ namespace nearfield
   {
     static constexpr int dim = Dim, n_in = 1, n_out = 1;
     static constexpr int flops = detail::sph<Dim, Kernel>::flops;
-    static constexpr bool is_regular = true;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name =
         detail::sph<Dim, Kernel>::is_cubic ? "sph_density" : "sph_density_wendland";
