@@ -117,7 +117,8 @@ namespace
     run_time_columns<T> const parameters(static_cast<int>(info.point_parameters.size()),
                                          std::vector<T>(p.size(), static_cast<T>(spacing)));
     run_time_columns<T> const q(info.n_in, p.q()), out(info.n_out, std::vector<T>(p.size()));
-    std::vector<T const*> x(p.x().data(), p.x().data() + Dim);
+    auto const coordinates = p.x();
+    std::vector<T const*> x(coordinates.data(), coordinates.data() + Dim);
     x.insert(x.end(), parameters.pointers.begin(), parameters.pointers.end());
     nf::soa<T const, nf::run_time_columns> const points(x, p.size());
     auto const call = [&]

@@ -68,12 +68,12 @@ namespace baseline
             nf::detail::interact<Mutual, false>(k, nf::detail::between<K>(x[r], y[s]), yq[s],
                                                 xsum[r], xq[r], ysum[s]);
         }
-        // otherwise the compiler would hoist the invariant computation out of the loop
+        // otherwise the compiler would hoist what depends on the points out of the loop
         NEARFIELD_UNROLL
         for (int r = 0; r < n_targets; ++r)
         {
           NEARFIELD_UNROLL
-          for (int d = 0; d < K::dim; ++d) x[r][d] += step;
+          for (int c = 0; c < n_x; ++c) x[r][c] += step;
         }
       }
       T sum = 0;
