@@ -26,7 +26,7 @@ namespace nearfield::app
   /// `nearfield demo`: computes the near field of a protein on every back-end and draws it.
   exit_status demo(demo_options const& options);
 
-  /// `nearfield info`: prints what is built in and what this machine has, or what interactions are.
+  /// `nearfield info`: describes the build and the machine, or the interactions that are named.
   exit_status info(info_options const& options);
 
   /// Prints one line: version, commit, instruction sets.

@@ -53,7 +53,7 @@ namespace nearfield::app
   struct interaction_choice
   {
     std::string name = "one_over_r";
-    /// those that all pairs share, and their values: sigma, eps
+    /// names and values of --param, which hold for all pairs
     std::vector<std::pair<std::string, double>> parameters = {};
     /// those of points, for all points of a file without that column
     std::vector<std::pair<std::string, double>> point_parameters = {};

@@ -164,7 +164,7 @@ namespace nearfield::c
     }
   };
 
-  /// A box of the caller's.
+  /// The box as C++ has it.
   template <int Dim>
   cell<Dim> cell_of(nf_box const& box)
   {

@@ -144,8 +144,9 @@ namespace nearfield
         return std::span(sources).subspan(offsets[target], offsets[target + 1] - offsets[target]);
       }
     };
-    /// Those of the caller's CSR, each once; of one set, each pair in both rows. Throws nearfield::error, in the name of `function`,
-    /// unless offsets ascend from 0 to the end, for n_targets rows, and all sources exist.
+    /// The excluded pairs that the caller gives as a CSR, each once. With one set, each pair is in the rows of both points.
+    /// Throws nearfield::error, whose text begins with `function`, unless there are n_targets ascending rows and all sources
+    /// exist.
     NEARFIELD_API excluded_rows excluded_rows_of(char const* function,
                                                  std::span<std::uint64_t const> offsets,
                                                  std::span<index_type const> excluded,

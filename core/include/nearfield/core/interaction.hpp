@@ -173,7 +173,7 @@ namespace nearfield
   /// are then wider, which gains up to 45 % with one output in double on AVX2.
   ///
   /// One that is regular (is_singular) whatever its parameters may say `static constexpr bool is_regular = true`, and takes
-  /// two thirds of the time to compile.
+  /// less time to compile.
   ///
   /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. K must be zero where |r| >=
   /// cutoff(): one-sided sums of one right-hand side on a GPU leave such pairs out.
