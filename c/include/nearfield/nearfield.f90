@@ -353,6 +353,8 @@ contains
     if (present(given)) number = merge(1, 0, given)
   end function
 
+  ! A view is how a result leaves: arrays without an intent here, and views with the attribute `target` where they are results,
+  ! keep optimisers (gfortran at -O1) from taking those arrays for unchanged.
   function view_of(first, n_columns, n_points, real) result(view)
     type(c_ptr), intent(in) :: first
     integer, intent(in) :: n_columns, real
@@ -361,22 +363,22 @@ contains
     view = nf_columns(first, c_null_ptr, n_points, max(n_columns, 1), 1_int64, n_columns, real)
   end function
   function view_1_real32(a) result(view)
-    real(real32), intent(in), contiguous, target :: a(:)
+    real(real32), contiguous, target :: a(:)
     type(nf_columns) :: view
     view = view_of(c_loc(a), 1, size(a, kind=int64), 1)
   end function
   function view_2_real32(a) result(view)
-    real(real32), intent(in), contiguous, target :: a(:, :)
+    real(real32), contiguous, target :: a(:, :)
     type(nf_columns) :: view
     view = view_of(c_loc(a), size(a, 1), size(a, 2, kind=int64), 1)
   end function
   function view_1_real64(a) result(view)
-    real(real64), intent(in), contiguous, target :: a(:)
+    real(real64), contiguous, target :: a(:)
     type(nf_columns) :: view
     view = view_of(c_loc(a), 1, size(a, kind=int64), 2)
   end function
   function view_2_real64(a) result(view)
-    real(real64), intent(in), contiguous, target :: a(:, :)
+    real(real64), contiguous, target :: a(:, :)
     type(nf_columns) :: view
     view = view_of(c_loc(a), size(a, 1), size(a, 2, kind=int64), 2)
   end function
@@ -538,7 +540,8 @@ contains
   !> pair of one set.
   subroutine nf_p2p(k, x, q, out, y, mutual, threads, stat)
     type(nf_interaction), intent(in) :: k
-    type(nf_columns), intent(in) :: x, q, out
+    type(nf_columns), intent(in) :: x, q
+    type(nf_columns), intent(in), target :: out
     type(nf_columns), intent(in), optional :: y
     logical, intent(in), optional :: mutual
     type(nf_threads), intent(in), optional :: threads
@@ -568,7 +571,8 @@ contains
   subroutine near_field_of_leaves(k, leaves, x, q, out, y, accumulate, form, threads, stat)
     type(nf_interaction), intent(in) :: k
     type(nf_leaf_list), intent(in) :: leaves
-    type(nf_columns), intent(in) :: x, q, out
+    type(nf_columns), intent(in) :: x, q
+    type(nf_columns), intent(in), target :: out
     type(nf_columns), intent(in), optional :: y
     logical, intent(in), optional :: accumulate
     integer(int32), intent(in), optional :: form
@@ -580,7 +584,8 @@ contains
   subroutine near_field_of_tree(k, tree, x, q, out, y, accumulate, form, threads, stat)
     type(nf_interaction), intent(in) :: k
     type(nf_tree), intent(in) :: tree
-    type(nf_columns), intent(in) :: x, q, out
+    type(nf_columns), intent(in) :: x, q
+    type(nf_columns), intent(in), target :: out
     type(nf_columns), intent(in), optional :: y
     logical, intent(in), optional :: accumulate
     integer(int32), intent(in), optional :: form
@@ -592,7 +597,8 @@ contains
   subroutine near_field_of_cells(k, cells, x, q, out, y, accumulate, form, threads, stat)
     type(nf_interaction), intent(in) :: k
     type(nf_cells), intent(in) :: cells
-    type(nf_columns), intent(in) :: x, q, out
+    type(nf_columns), intent(in) :: x, q
+    type(nf_columns), intent(in), target :: out
     type(nf_columns), intent(in), optional :: y
     logical, intent(in), optional :: accumulate
     integer(int32), intent(in), optional :: form
@@ -621,7 +627,7 @@ contains
     integer(int64), intent(out) :: n
     logical, intent(in), optional :: half
     integer(int32), intent(in), optional :: order
-    type(nf_columns), intent(in), optional :: r2, d
+    type(nf_columns), intent(in), target, optional :: r2, d
     integer(int32), intent(out), contiguous, target, optional :: images(:, :)
     type(nf_threads), intent(in), optional :: threads
     integer(int32), intent(out), optional :: stat
@@ -656,7 +662,7 @@ contains
     integer(int64), intent(out) :: n
     logical, intent(in), optional :: half
     integer(int32), intent(in), optional :: order
-    type(nf_columns), intent(in), optional :: r2, d
+    type(nf_columns), intent(in), target, optional :: r2, d
     integer(int32), intent(out), contiguous, target, optional :: images(:, :)
     type(nf_threads), intent(in), optional :: threads
     integer(int32), intent(out), optional :: stat
@@ -669,7 +675,7 @@ contains
     integer(int64), intent(out) :: n
     logical, intent(in), optional :: half
     integer(int32), intent(in), optional :: order
-    type(nf_columns), intent(in), optional :: r2, d
+    type(nf_columns), intent(in), target, optional :: r2, d
     integer(int32), intent(out), contiguous, target, optional :: images(:, :)
     type(nf_threads), intent(in), optional :: threads
     integer(int32), intent(out), optional :: stat
