@@ -118,7 +118,8 @@ namespace nearfield
     concept radial_interaction = has_shape<K> && (callable_with_root<K, double> ||
                                                   callable_with_root_and_parameters<K, double>);
 
-    /// An interaction that is zero where |r| >= k.cutoff(). On a GPU, pairs further apart then cost a test only.
+    /// An interaction that is zero where |r| >= k.cutoff(). On a GPU, pairs further apart then cost a test only, and on CPUs
+    /// whole packs of them if it is not radial.
     template <class K>
     concept has_cutoff = requires(K const& k) {
       { k.cutoff() } -> std::convertible_to<double>;
@@ -176,7 +177,8 @@ namespace nearfield
   /// less time to compile.
   ///
   /// An interaction that ends may say where: `NEARFIELD_FN double cutoff() const`, a length. K must be zero where |r| >=
-  /// cutoff(): one-sided sums of one right-hand side on a GPU leave such pairs out.
+  /// cutoff(): sums of one right-hand side leave such pairs out where that pays (one-sided ones on a GPU and, if K is not
+  /// radial, those of CPUs).
   template <class K>
   concept interaction = detail::has_shape<K> && (detail::callable_with_r<K, double> ||
                                                  detail::callable_with_parameters<K, double> ||

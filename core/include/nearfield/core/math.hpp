@@ -82,6 +82,8 @@ namespace nearfield
     static NEARFIELD_FN T keep_less(T a, T b, T y) { return a < b ? y : T(0); }
     /// y where a < b, else z
     static NEARFIELD_FN T select_less(T a, T b, T y, T z) { return a < b ? y : z; }
+    /// Whether a < b in some lane.
+    static NEARFIELD_FN bool any_less(T a, T b) { return a < b; }
     /// table[i] for a whole number i below n in every lane; another number gives some value of the table, NaN the first
     static NEARFIELD_FN T lookup(T const* table, int n, T i)
     {

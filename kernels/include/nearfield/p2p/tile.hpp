@@ -5,6 +5,8 @@
 #include <nearfield/p2p/small_box.hpp>
 #include <nearfield/p2p/tile_rhs.hpp>
 
+#include <limits>
+
 /// \file
 /// The loop over pairs, written once for V = a real and V = a SIMD pack.
 ///
@@ -51,16 +53,38 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The block meets the packs [first, last) of the panel: sums of what it receives.
+  /// The block meets the packs [first, last) of the panel: sums of what it receives. A pack out of reach of an
+  /// interaction that ends is left out, unless that is radial: then the branch gains nothing.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT> const& block,
                                vec<V, K::n_out> (&sums)[RT], Panel& sources, int first, int last)
   {
     constexpr int width = math<V>::width;
+    constexpr bool leaves_out = has_cutoff<K> && !radial_interaction<K>;
+    V reach2;
+    if constexpr (leaves_out)
+    {
+      // a little more: K decides by its own |r|^2, which may be rounded in another way
+      constexpr double more = 1 + 4 * double(std::numeric_limits<real_of<V>>::epsilon());
+      double const reach = k.cutoff() * more;
+      reach2 = V(static_cast<real_of<V>>(reach * reach));
+    }
     NEARFIELD_NO_UNROLL
     for (int j = first * width; j < last * width; j += width)
     {
       auto const x = load_columns<V>(sources.x, j);
+      if constexpr (leaves_out)
+      {
+        V least = reach2;
+        NEARFIELD_UNROLL
+        for (int t = 0; t < RT; ++t)
+        {
+          auto const r = between<K>(block.x[t], x).r;
+          V const r2 = dot(r, r);
+          least = math<V>::select_less(r2, least, r2, least);
+        }
+        if (!math<V>::any_less(least, reach2)) continue;
+      }
       auto const q = load_columns<V>(sources.q, j);
       vec<V, K::n_out> back;
       if constexpr (Mutual) back = load_columns<V>(sources.out, j);

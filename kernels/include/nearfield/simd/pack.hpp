@@ -260,6 +260,14 @@ namespace nearfield
       return selected;
     }
 
+    static NEARFIELD_FN bool any_less(V const& a, V const& b)
+    {
+      auto is_less = a.part[0] < b.part[0];
+      NEARFIELD_UNROLL
+      for (int m = 1; m < M; ++m) is_less = is_less | (a.part[m] < b.part[m]);
+      return xsimd::any(is_less);
+    }
+
     static NEARFIELD_FN V lookup(T const* table, int n, V const& i)
     {
       using reg = typename batch::register_type;
