@@ -1,11 +1,9 @@
 #include <nearfield/starpu/kernel_of.hpp>
 
-#include <nearfield/core/error.hpp>
 #include <nearfield/kernels/any_interaction.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace nearfield::starpu::detail
@@ -15,14 +13,6 @@ namespace nearfield::starpu::detail
     std::uint32_t hash = 2166136261u; // FNV-1a
     for (char const c : type_name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
     return static_cast<int>(hash >> 1);
-  }
-
-  void check_dim(nearfield::detail::interaction_shape const& of, int dim)
-  {
-    if (of.dim == dim) return;
-    throw error("near_field: " + std::string(of.name) + " is an interaction of points in " +
-                std::to_string(of.dim) + "D, and the leaves are in " + std::to_string(dim) +
-                "D; take it in that dimension");
   }
 
   template <class T>

@@ -1,6 +1,7 @@
 // Every built-in interaction by its name on a GPU, against plain sums in long double.
 
 #include "any_interactions.hpp"
+#include "complains_of.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
@@ -146,6 +147,20 @@ namespace nearfield::test
                   x, q, out);
               expect_sums(k, x, x, q, out, true, T(0));
             }
+            constexpr int other = 5 - Dim;
+            auto const wider = values<T>(other, n, random);
+            std::array<T const*, other> columns;
+            std::copy_n(wider.pointers.begin(), other, columns.begin());
+            device_columns<T, other> const on_device(soa<T const, other>(columns, n));
+            auto const leaves = build_tree(cuda, on_device.view());
+            run_time_set<T> out(info().n_out, n, [](int) { return 1; });
+            on_gpu(
+                [&](auto const& points, auto const& inputs, auto const& outputs)
+                {
+                  EXPECT_THAT((([&] { near_field(cuda, k, leaves, points, inputs, outputs); })),
+                              complains_of(std::string(info().name), std::to_string(other) + "D"));
+                },
+                x, q, out);
           });
     };
     info().dim == 2 ? in_dim(std::integral_constant<int, 2>())

@@ -132,6 +132,15 @@ namespace nearfield::test
           none;
       p2p_leaf(simd, k, leaf(x.view(), q.view(), out.view()), none);
       expect_sums(k, x, x, q, out, true, 0.);
+
+      constexpr int other = 5 - Dim;
+      auto const wider = values<double>(other, n, random);
+      std::array<double const*, other> columns;
+      std::copy_n(wider.pointers.begin(), other, columns.begin());
+      auto const other_leaves = build_tree(simd, soa<double const, other>(columns, n));
+      EXPECT_THAT((([&] { near_field(simd, k, other_leaves, x.view(), q.view(), out.view()); })),
+                  complains_of(std::string(info().name), std::to_string(Dim) + "D",
+                               std::to_string(other) + "D"));
     };
     info().dim == 2 ? in_dim(std::integral_constant<int, 2>())
                     : in_dim(std::integral_constant<int, 3>());

@@ -55,10 +55,23 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                   ", and that of the cells is " + number_text(double(of_cells)) +
                   "; make the cell list with the larger one");
   }
-  /// The same of each system of a cell list.
-  template <class K, class Leaves>
-  void check_cutoff(K const& k, Leaves const& leaves)
+  /// Leaves in another dimension than the interaction do not compile or, if it is known at run time only, throw
+  /// nearfield::error.
+  template <int Dim, called_interaction K>
+  void check_dim(K const& k)
   {
+    if constexpr (interaction<K>)
+      static_assert(K::dim == Dim, "the leaves must have the dimension of the interaction");
+    else if (interaction_shape const& of = shape_of(k); of.dim != Dim)
+      throw error("near_field: " + std::string(of.name) + " is an interaction of points in " +
+                  std::to_string(of.dim) + "D, and the leaves are in " + std::to_string(Dim) +
+                  "D; take it in that dimension");
+  }
+  /// check_dim(), and check_cutoff_value() of each system of a cell list.
+  template <class K, class Leaves>
+  void check_leaves(K const& k, Leaves const& leaves)
+  {
+    check_dim<Leaves::dim>(k);
     if constexpr (requires { leaves.cutoff(0); })
       for (std::size_t s = 0; shape_of(k).has_cutoff && s < leaves.n_systems(); ++s)
         check_cutoff_value(cutoff_of(k), leaves.cutoff(s));

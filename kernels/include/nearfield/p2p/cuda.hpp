@@ -173,15 +173,6 @@ namespace nearfield
       return {function, where.stream, cuda_kernels_for<T>(k), value_at(k), is_singular<T>(k),
               of,       options};
     }
-
-    /// Whether leaves of a dimension may have points of K; of one that is known at run time, right_hand_sides() counts
-    /// their columns.
-    template <class K, int Dim>
-    inline constexpr bool fits_leaves = false;
-    template <interaction K, int Dim>
-    inline constexpr bool fits_leaves<K, Dim> = K::dim == Dim;
-    template <run_time_interaction K, int Dim>
-    inline constexpr bool fits_leaves<K, Dim> = true;
   }
 }
 
@@ -291,14 +282,13 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// box, save that. Throws nearfield::error for leaves of two sets, and for columns of other sizes than theirs.
   template <detail::called_interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Q, detail::columns_view Out>
-    requires detail::fits_leaves<K, Leaves::dim>
   void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
     auto const points = detail::set_of<T>(x, q, out);
-    detail::check_cutoff(k, leaves);
+    detail::check_leaves(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, options, q, out, x)
         .run_sorted(on_device, leaves.size(), points, points);
@@ -307,13 +297,12 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Two sets over their tree or cell list in device memory: targets x, sources y with inputs q.
   template <detail::called_interaction K, detail::has_device_leaves Leaves, detail::columns_view X,
             detail::columns_view Y, detail::columns_view Q, detail::columns_view Out>
-    requires detail::fits_leaves<K, Leaves::dim>
   void near_field(cuda_backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
-    detail::check_cutoff(k, leaves);
+    detail::check_leaves(k, leaves);
     auto const on_device = leaves.on_device(); // before size()
     detail::cuda_step_of<T>("near_field", where, k, options, q, out, x, y)
         .run_sorted(on_device, leaves.size(),

@@ -337,7 +337,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.has_one_set(), true);
-    detail::check_cutoff(k, leaves);
+    detail::check_leaves(k, leaves);
     auto const step =
         detail::list_step_of<T>(where, k, options, leaves.targets().size(), q, out, x);
     auto const set = detail::set_of<T>(x, q, out);
@@ -354,7 +354,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
-    detail::check_cutoff(k, leaves);
+    detail::check_leaves(k, leaves);
     detail::list_step_of<T>(where, k, options, leaves.targets().size(), q, out, x, y)
         .run_sorted(detail::leaves_of(leaves, false),
                     detail::set_of<T>(x, detail::no_columns<T const>, out),

@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
+#include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 
@@ -49,9 +50,6 @@ namespace nearfield::starpu::detail
     /// the instruction set that its SIMD kernels were compiled for; empty: all, selected at run time
     std::string_view own_isa;
   };
-
-  /// Throws nearfield::error unless the interaction is one of points in `dim` dimensions.
-  NEARFIELD_API void check_dim(nearfield::detail::interaction_shape const& of, int dim);
 
   template <class T>
   struct kernel;
@@ -150,10 +148,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   template <nearfield::detail::kernel_real T, int Dim, called_interaction K>
   kernel<T> kernel_over(K const& k)
   {
-    if constexpr (nearfield::detail::run_time_interaction<K>)
-      check_dim(nearfield::detail::shape_of(k), Dim);
-    else
-      static_assert(K::dim == Dim, "the leaves must have the dimension of the interaction");
+    nearfield::detail::check_dim<Dim>(k);
     return kernel_of<T>(k);
   }
 }
