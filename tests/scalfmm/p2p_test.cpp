@@ -48,9 +48,6 @@ namespace nearfield::test
         scalfmm_case<gaussian<3>, double>, scalfmm_case<one_over_r<3>, double, 2>,
         scalfmm_case<dipole_tensor<2>, float, 3>, scalfmm_case<softened, float>,
         scalfmm_case<mixed, double>, scalfmm_case<one_way, double>,
-        scalfmm_case<scalfmm3::one_over_r2<3>, double>,
-        scalfmm_case<scalfmm3::grad_one_over_r2<3>, float>,
-        scalfmm_case<scalfmm3::grad_one_over_r2<2>, double>,
         scalfmm_case<scalfmm3::val_grad_ln_2d, double>>;
     TYPED_TEST_SUITE(scalfmm_p2p, scalfmm_cases);
 

@@ -71,6 +71,34 @@ namespace nearfield::scalfmm3::far_field
   template <int Dim>
   struct traits<grad_one_over_r2<Dim>> : properties<false, -3>
   {};
+  /// both
+  template <int Dim>
+  struct traits<val_grad_one_over_r2<Dim>> : properties<false, -2, -3>
+  {};
+  /// second derivatives of 1/|r|
+  template <>
+  struct traits<hess_one_over_r> : properties<false, -3>
+  {};
+  /// the potential of dipoles
+  template <>
+  struct traits<dipole_one_over_r> : properties<false, -2>
+  {};
+  /// exp(-kappa |r|)/|r|
+  template <>
+  struct traits<yukawa> : properties<true>
+  {};
+  /// the velocity of forces
+  template <>
+  struct traits<stokeslet> : properties<false, -1>
+  {};
+  /// that of torques
+  template <>
+  struct traits<rotlet> : properties<false, -2>
+  {};
+  /// that of vortices
+  template <>
+  struct traits<biot_savart> : properties<false, -2>
+  {};
 }
 
 namespace nearfield::scalfmm3::detail
