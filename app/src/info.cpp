@@ -123,11 +123,12 @@ namespace nearfield::app
       }
     }
 
-    std::string text_of(parameter_info const& of)
+    // Its unit and range.
+    template <class Parameter>
+    std::string values_of(Parameter const& of)
     {
       constexpr std::array ranges{"", ", 0 or more", ", positive"};
-      return std::string(of.name) + " = " + number_text(of.by_default) + ": " +
-             std::string(of.unit) + ranges[static_cast<std::size_t>(of.range)];
+      return ": " + std::string(of.unit) + ranges[static_cast<std::size_t>(of.range)];
     }
 
     // What is known of an interaction, which is described alike in each dimension.
@@ -146,11 +147,12 @@ namespace nearfield::app
       print_wrapped("  outputs", std::string(of.outputs));
       std::string label = "  parameters";
       for (parameter_info const& each : of.parameters)
-        print_wrapped(std::exchange(label, ""), text_of(each));
-      std::string columns;
+        print_wrapped(std::exchange(label, ""), std::string(each.name) + " = " +
+                                                    number_text(each.by_default) + values_of(each));
+      label = "  of points";
       for (auto const& each : of.point_parameters)
-        columns += (columns.empty() ? "" : ", ") + std::string(each);
-      if (!columns.empty()) print_wrapped("  of points", columns + " (columns, or --point-param)");
+        print_wrapped(std::exchange(label, ""),
+                      std::string(each.name) + values_of(each) + " (a column, or --point-param)");
       if (!of.source.empty()) print_wrapped("  source", std::string(of.source));
     }
 

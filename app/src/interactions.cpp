@@ -3,7 +3,6 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -28,14 +27,15 @@ namespace nearfield::app
     }
   }
 
-  std::vector<std::string> point_parameters_of(std::string const& interaction)
+  std::vector<point_parameter> point_parameters_of(std::string const& interaction)
   {
-    std::vector<std::string> names;
-    for (interaction_info const& each : interaction_infos())
-      for (auto const name : each.point_parameters)
-        if (each.name == interaction && std::ranges::find(names, name) == names.end())
-          names.emplace_back(name);
-    return names;
+    std::vector<point_parameter> all;
+    for (interaction_info const& of : interaction_infos())
+      for (auto const& each : of.point_parameters)
+        if (of.name == interaction &&
+            std::ranges::find(all, each.name, &point_parameter::name) == all.end())
+          all.push_back(each);
+    return all;
   }
 
   void check_interaction(interaction_choice const& choice, int dim)
@@ -45,13 +45,15 @@ namespace nearfield::app
     for (auto const& [name, value] : choice.point_parameters)
     {
       std::string names;
-      for (auto const& each : known) names += (names.empty() ? "; it has " : ", ") + each;
-      if (std::ranges::find(known, name) == known.end())
+      for (auto const& each : known)
+        names += (names.empty() ? "; it has " : ", ") + std::string(each.name);
+      auto const found = std::ranges::find(known, name, &point_parameter::name);
+      if (found == known.end())
         throw error("--point-param: " + choice.name + " reads no '" + name + "' of points" +
                     (names.empty() ? "; it reads none" : names));
-      if (!std::isfinite(value))
-        throw error("--point-param: " + name + " is " + number_text(value) +
-                    "; give a finite number");
+      if (auto const wrong = detail::wrong_value(name, found->range, found->unit, value);
+          !wrong.empty())
+        throw error("--point-param: " + wrong);
     }
   }
 
@@ -68,13 +70,21 @@ namespace nearfield::app
       std::vector<std::string> names;
       for (auto const& wanted : k.info().point_parameters)
       {
-        auto const& name = names.emplace_back(wanted);
+        auto const& name = names.emplace_back(wanted.name);
         auto const at = std::ranges::find(points.parameter_names, name);
         auto const given = std::ranges::find(choice.point_parameters, name,
                                              &std::pair<std::string, double>::first);
         if (at != points.parameter_names.end())
+        {
           columns.push_back(std::move(
               points.parameters[static_cast<std::size_t>(at - points.parameter_names.begin())]));
+          for (std::size_t i = 0; i < points.size(); ++i)
+            if (auto const wrong =
+                    detail::wrong_value(name, wanted.range, wanted.unit, columns.back()[i]);
+                !wrong.empty())
+              throw error(of->name + ": point " + std::to_string(i) + ": " + wrong,
+                          error_kind::invalid_data);
+        }
         else if (given != choice.point_parameters.end())
         {
           columns.emplace_back(points.size(), given->second);

@@ -14,15 +14,15 @@ namespace nearfield::app
   /// dimension or a parameter that does not exist, and for a value out of its range.
   any_interaction interaction_of(interaction_choice const& choice, int dim);
 
-  /// The names of the columns that an interaction of that name reads of points, in any dimension.
-  std::vector<std::string> point_parameters_of(std::string const& interaction);
+  /// The columns that an interaction of that name reads of points, in any dimension.
+  std::vector<point_parameter> point_parameters_of(std::string const& interaction);
 
   /// Throws nearfield::error as above, and for values of --point-param that the interaction does not read.
   void check_interaction(interaction_choice const& choice, int dim);
 
   /// Gives the points of both files, of which `sources` may be null, the parameters that the interaction reads, in its
   /// order: those of the file or, where it has none, the value of --point-param. Throws nearfield::error for one that is
-  /// in neither, and for a value that no file needs.
+  /// in neither, for values out of its range, and for a value that no file needs.
   void settle_point_parameters(interaction_choice const& choice, named_points& targets,
                                named_points* sources);
 }

@@ -57,7 +57,8 @@ namespace nearfield::app
                                                                    run_options const& options)
     {
       auto how = reading_of(options);
-      how.parameters = point_parameters_of(options.interaction.name);
+      for (auto const& each : point_parameters_of(options.interaction.name))
+        how.parameters.emplace_back(each.name);
       if (!options.sources)
       {
         auto points = read_file(all, options.input, how);

@@ -80,7 +80,7 @@ char const* nf_point_parameter_name(int32_t index, int32_t column)
       {
         auto const names = c::info_of(index).point_parameters;
         if (column >= 0 && static_cast<std::size_t>(column) < names.size())
-          name = c::text(names[static_cast<std::size_t>(column)]);
+          name = c::text(names[static_cast<std::size_t>(column)].name);
       });
   return name;
 }

@@ -55,13 +55,13 @@ TEST(by_name, parameters_of_points_come_from_a_column_or_an_option)
   points.parameter_names.clear();
   write_points(folder / "without.csv", points);
   std::vector<std::string> options;
-  for (auto const name : of.point_parameters)
-    options.insert(options.end(), {"--point-param", std::string(name) + "=0.375"});
+  for (auto const& each : of.point_parameters)
+    options.insert(options.end(), {"--point-param", std::string(each.name) + "=0.375"});
 
   auto const by_column = compute(folder, "with.csv", arguments_for(of, {}));
   auto const by_option = compute(folder, "without.csv", arguments_for(of, options));
   EXPECT_EQ(by_column.points.outputs, by_option.points.outputs);
-  std::string const name(of.point_parameters[0]);
+  std::string const name(of.point_parameters[0].name);
   EXPECT_EQ(by_option.json.at("point_parameters." + name), "0.375");
   EXPECT_EQ(by_column.json.at("files.0.parameters.0"), name);
 
@@ -82,6 +82,14 @@ TEST(by_name, parameters_of_points_come_from_a_column_or_an_option)
   expect_refusal(run("with.csv", options), "--point-param: found " + name + ".*leave it out");
   expect_refusal(run("without.csv", {"--point-param", name + "=inf"}),
                  "--point-param: " + name + " is inf");
+  expect_refusal(run("without.csv", {"--point-param", name + "=-1"}),
+                 "--point-param: " + name + " is -1; give .*" +
+                     std::string(of.point_parameters[0].unit));
+  points.parameter_names.emplace_back(name);
+  points.parameters = {std::vector<double>(points.size(), 0.5)};
+  points.parameters[0][3] = -1;
+  write_points(folder / "wrong.csv", points);
+  expect_refusal(run("wrong.csv", {}), "wrong.csv: point 3: " + name + " is -1; give ");
   expect_refusal(run("without.csv", {"--point-param", "colour=1"}),
                  "--point-param: .* reads no 'colour' of points; it has .*" + name);
 }

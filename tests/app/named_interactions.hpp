@@ -23,20 +23,22 @@ namespace nearfield::test
     for (std::size_t c = 0; c < static_cast<std::size_t>(of.n_in); ++c)
       points.inputs.emplace_back(&all[c * n], &all[c * n] + n);
     random_numbers random(9);
-    for (auto const name : of.point_parameters)
+    for (auto const& each : of.point_parameters)
     {
-      points.parameter_names.emplace_back(name);
+      points.parameter_names.emplace_back(each.name);
       auto& column = points.parameters.emplace_back(n);
       for (double& value : column) value = random.uniform(0.25, 0.5);
     }
     return points;
   }
 
-  /// The first that reads parameters of points, if one is built in.
+  /// The first that reads parameters of points that have a range, if one is built in.
   inline std::optional<interaction_info> one_with_parameters_of_points()
   {
     for (interaction_info const& of : interaction_infos())
-      if (of.is_built && !of.point_parameters.empty()) return of;
+      if (of.is_built && !of.point_parameters.empty() &&
+          of.point_parameters[0].range != parameter_range::any)
+        return of;
     return std::nullopt;
   }
 }

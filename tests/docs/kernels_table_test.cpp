@@ -72,7 +72,7 @@ namespace nearfield::test
       row& of = expected[std::string(info.name)];
       of.dims += (of.dims.empty() ? "" : ", ") + std::to_string(info.dim) + "D";
       for (parameter_info const& each : info.parameters) of.parameters.emplace(each.name);
-      of.parameters.insert(info.point_parameters.begin(), info.point_parameters.end());
+      for (point_parameter const& each : info.point_parameters) of.parameters.emplace(each.name);
     }
     auto const found = rows_of_document();
     for (auto const& [name, of] : expected)

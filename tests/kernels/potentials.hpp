@@ -88,7 +88,7 @@ namespace nearfield::test
   template <class K>
   jet<3> ewald_potential(K const& k, long_vector<3> const& r)
   {
-    bool const ends = k.cut > 0 && norm(r) >= static_cast<long double>(k.cut);
+    bool const ends = k.r_c > 0 && norm(r) >= static_cast<long double>(k.r_c);
     return ends ? jet<3>{} : coulomb<3>(r) * erfc(static_cast<long double>(k.alpha) * length<3>(r));
   }
   /// The real and the imaginary part.

@@ -20,10 +20,10 @@ namespace nearfield::test
 
   TEST(screened, ewalds_kernels_are_those_of_the_potential)
   {
-    for (double const cut : {0., 0.8})
+    for (double const r_c : {0., 0.8})
     {
-      expect_kernel(ewald_real{.alpha = 2.5, .cut = cut});
-      expect_kernel(val_grad_ewald_real{.alpha = 2.5, .cut = cut});
+      expect_kernel(ewald_real{.alpha = 2.5, .r_c = r_c});
+      expect_kernel(val_grad_ewald_real{.alpha = 2.5, .r_c = r_c});
     }
     EXPECT_EQ(check_interaction(simd, val_grad_ewald_real{.alpha = 2.5}, {.has_gradient = true}),
               "");

@@ -66,8 +66,8 @@ namespace
     points.parameter_names.clear();
     write_points(folder / "targets.csv", points);
     std::vector<std::string> of_targets{"--sources", (folder / "in.csv").string()};
-    for (auto const name : found->point_parameters)
-      of_targets.insert(of_targets.end(), {"--point-param", std::string(name) + "=0.4"});
+    for (auto const& each : found->point_parameters)
+      of_targets.insert(of_targets.end(), {"--point-param", std::string(each.name) + "=0.4"});
     for (bool const has_two_sets : {false, true})
     {
       auto const with = [&](char const* output)
@@ -90,7 +90,7 @@ namespace
     }
     expect_refusal(
         run_over(2, {(folder / "targets.csv").string(), "--interaction", std::string(found->name)}),
-        "targets.csv: found no column " + std::string(found->point_parameters[0]));
+        "targets.csv: found no column " + std::string(found->point_parameters[0].name));
   }
 
   TEST(program_over_ranks, computes_in_a_periodic_box)

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nearfield
@@ -124,43 +125,42 @@ namespace nearfield
       return infos;
     }
 
-    /// a, b, c, each once.
-    std::string listed(std::vector<std::string> const& names)
+    [[noreturn]] void refuse_name(std::string_view name, int dim)
     {
-      std::string text;
-      for (std::string const& name : names) text += (text.empty() ? "" : ", ") + name;
-      return text;
+      std::string names, dims;
+      std::string_view last;
+      for (interaction_info const& info : all_infos())
+      {
+        if (info.name == name) dims += (dims.empty() ? "" : ", ") + std::to_string(info.dim) + "D";
+        // dimensions of an interaction follow each other
+        if (info.name != std::exchange(last, info.name))
+          names += (names.empty() ? "" : ", ") + std::string(info.name);
+      }
+      std::string const wanted(name);
+      if (dims.empty())
+        throw error("interaction: there is no '" + wanted + "'; built in are " + names);
+      throw error("interaction: " + wanted + " does not exist in " + std::to_string(dim) +
+                  "D; choose another, or points in " + dims);
     }
 
     erased_type const& find(std::string_view name, int dim)
     {
-      std::vector<std::string> names, dims;
       for (erased_type const& type : detail::erased_types())
-      {
-        interaction_info const& info = *type.info;
-        if (info.name == name && info.dim == dim) return type;
-        if (info.name == name) dims.push_back(std::to_string(info.dim) + "D");
-        if (std::ranges::find(names, info.name) == names.end()) names.emplace_back(info.name);
-      }
-      std::string const wanted(name);
-      if (dims.empty())
-        throw error("interaction: there is no '" + wanted + "'; built in are " + listed(names));
-      throw error("interaction: " + wanted + " does not exist in " + std::to_string(dim) +
-                  "D; choose another, or points in " + listed(dims));
+        if (type.info->name == name && type.info->dim == dim) return type;
+      refuse_name(name, dim);
     }
+  }
 
-    void check_value(interaction_info const& of, parameter_info const& parameter, double value)
-    {
-      bool const fits = parameter.range == parameter_range::any ||
-                        (parameter.range == parameter_range::positive ? value > 0 : value >= 0);
-      if (fits && std::isfinite(value)) return;
-      char const* const expected[] = {"a finite number", "a finite number, 0 or more",
-                                      "a positive, finite number"};
-      throw error(std::string(of.name) + ": " + std::string(parameter.name) + " is " +
-                  detail::number_text(value) + "; give " +
-                  expected[static_cast<int>(parameter.range)] + " (" + std::string(parameter.unit) +
-                  ")");
-    }
+  std::string detail::wrong_value(std::string_view name, parameter_range range,
+                                  std::string_view unit, double value)
+  {
+    bool const fits = range == parameter_range::any ||
+                      (range == parameter_range::positive ? value > 0 : value >= 0);
+    if (fits && std::isfinite(value)) return {};
+    char const* const expected[] = {"a finite number", "a finite number, 0 or more",
+                                    "a positive, finite number"};
+    return std::string(name) + " is " + number_text(value) + "; give " +
+           expected[static_cast<int>(range)] + " (" + std::string(unit) + ")";
   }
 
   std::span<interaction_info const> interaction_infos()
@@ -217,7 +217,12 @@ namespace nearfield
     erased_type const& type = *erased_.type;
     if (!info().is_built) detail::refuse_left_out(type.number);
     for (std::size_t p = 0; p < info().parameters.size(); ++p)
-      check_value(info(), info().parameters[p], parameter(p));
+    {
+      parameter_info const& of = info().parameters[p];
+      if (auto const wrong = detail::wrong_value(of.name, of.range, of.unit, parameter(p));
+          !wrong.empty())
+        throw error(std::string(info().name) + ": " + wrong);
+    }
     erased_.cutoff = type.cutoff(erased_.value);
     bool const in_float = type.is_singular_float(erased_.value),
                in_double = type.is_singular_double(erased_.value);

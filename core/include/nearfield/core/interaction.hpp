@@ -82,6 +82,14 @@ namespace nearfield
     std::string_view unit;                    ///< such as "length" or "1 / length"
   };
 
+  /// A number that an interaction reads of each point, in a column after the coordinates.
+  struct point_parameter
+  {
+    std::string_view name;                        ///< such as "eps"
+    parameter_range range = parameter_range::any; ///< the values that it may have
+    std::string_view unit = "1";                  ///< such as "length"; "1": none
+  };
+
   namespace detail
   {
     /// Names the two members that are forgotten most often; for an unsatisfied concept alone, compilers print pages.

@@ -250,6 +250,46 @@ namespace nearfield
     NEARFIELD_FN constexpr vec<V, D> back(vec<V, D> const& q) const { return to(q); }
   };
 
+  namespace detail
+  {
+    /// K = a and K(-r) = b, one number each.
+    template <class V>
+    struct two_ways
+    {
+      V there, back_there;
+
+      NEARFIELD_FN constexpr vec<V, 1> to(vec<V, 1> const& q) const { return {{there * q[0]}}; }
+      NEARFIELD_FN constexpr vec<V, 1> back(vec<V, 1> const& q) const
+      {
+        return {{back_there * q[0]}};
+      }
+    };
+
+    /// A map whose way back has parameters of its own: those of the other point.
+    template <class Map>
+    struct two_way
+    {
+      Map there, other; ///< of K(r; target, source) and of K(r; source, target)
+
+      template <class V, int NIn>
+      NEARFIELD_FN auto to(vec<V, NIn> const& q) const
+      {
+        return there.to(q);
+      }
+      template <class V, int NIn>
+      NEARFIELD_FN auto back(vec<V, NIn> const& q) const
+      {
+        return other.back(q);
+      }
+    };
+
+    template <class V>
+    NEARFIELD_FN vec<V, 3> cross(vec<V, 3> const& a, vec<V, 3> const& b)
+    {
+      return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
+    }
+  }
+
   /// K q, for expressions such as `acc += k(r) * q`.
   template <class Map, class V, int NIn>
     requires requires(Map const& map, vec<V, NIn> const& q) { map.to(q); }

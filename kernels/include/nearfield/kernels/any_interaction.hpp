@@ -18,6 +18,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -45,8 +46,8 @@ namespace nearfield
     bool has_mutual;                            ///< whether it has mutual forms
     bool is_built;                              ///< whether this build has its kernels
     std::span<parameter_info const> parameters; ///< that all pairs share
-    std::span<std::string_view const>
-        point_parameters;     ///< columns of points, after the coordinates
+    /// columns of points, after the coordinates
+    std::span<point_parameter const> point_parameters;
     std::string_view formula; ///< K(r), r = x_target - x_source
     std::string_view source;  ///< the paper it is from, if any
     std::string_view inputs;  ///< what q is
@@ -58,6 +59,10 @@ namespace nearfield
 
   namespace detail
   {
+    /// What is wrong with a value of a parameter, "eps is -1; give ..."; nothing if it is finite and in range.
+    NEARFIELD_API std::string wrong_value(std::string_view name, parameter_range range,
+                                          std::string_view unit, double value);
+
     /// A built-in interaction without its type.
     struct erased_type
     {

@@ -82,7 +82,8 @@ namespace nearfield
                                           "[1 / s; -r / s^3], s^2 = |r|^2 + eps_i^2 + eps_j^2",
                                       source = "Saitoh and Makino 2012, arXiv:1005.1752";
     static constexpr std::string_view inputs = "mass", outputs = "potential / -G, acceleration / G";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"eps"};
+    static constexpr std::array point_parameters{
+        point_parameter{"eps", parameter_range::not_negative, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
@@ -115,7 +116,8 @@ namespace nearfield
         source = "Hernquist and Katz 1989, doi:10.1086/191344; Springel 2005, "
                  "doi:10.1111/j.1365-2966.2005.09655.x";
     static constexpr std::string_view inputs = "mass", outputs = "potential / -G, acceleration / G";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
+    static constexpr std::array point_parameters{
+        point_parameter{"h", parameter_range::not_negative, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const

@@ -183,19 +183,6 @@ namespace nearfield
         return result;
       }
     };
-
-    /// K = a and K(-r) = b, one number each.
-    template <class V>
-    struct two_ways
-    {
-      V there, back_there;
-
-      NEARFIELD_FN constexpr vec<V, 1> to(vec<V, 1> const& q) const { return {{there * q[0]}}; }
-      NEARFIELD_FN constexpr vec<V, 1> back(vec<V, 1> const& q) const
-      {
-        return {{back_there * q[0]}};
-      }
-    };
   }
 
   /// K(r) = grad_x grad_x^T 1/|r| = 3 r r^T / |r|^5 - I / |r|^3 of a charge: xx, xy, xz, yy, yz, zz, with
@@ -295,8 +282,8 @@ namespace nearfield
         formula = "n . r / |r|^3, n of the source",
         inputs = "density times area", outputs = "potential",
         source = "O. D. Kellogg, Foundations of Potential Theory, 1929, chapter VI, section 7";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{
-        "normal_x", "normal_y", "normal_z"};
+    static constexpr std::array point_parameters{
+        point_parameter{"normal_x"}, point_parameter{"normal_y"}, point_parameter{"normal_z"}};
     static constexpr int inv_r_power(int) { return 3; }
 
     template <class V>

@@ -145,14 +145,24 @@ namespace nearfield
                                  : Tail == lennard_jones_tail::shifted ? "lennard_jones_shifted"
                                                                        : "lennard_jones_switched";
     static constexpr std::string_view
-        formula = "(E / 2, F, r F^T / 2), E = 4 epsilon ((sigma / |r|)^12 - (sigma / |r|)^6) "
-                  "within r_c, with sigma = (sigma_i + sigma_j) / 2, epsilon = "
-                  "sqrt(epsilon_i epsilon_j)",
+        formula =
+            Tail == lennard_jones_tail::switched
+                ? "(E / 2, F, r F^T / 2), E = 4 epsilon ((sigma / |r|)^12 - (sigma / |r|)^6) S(t), "
+                  "S(t) = 1 - 10 t^3 + 15 t^4 - 6 t^5, t from 0 at r_c - switch_width to 1 at r_c, "
+                  "with sigma = (sigma_i + sigma_j) / 2, epsilon = sqrt(epsilon_i epsilon_j)"
+            : Tail == lennard_jones_tail::shifted
+                ? "(E / 2, F, r F^T / 2), E = e(|r|) - e(r_c) within r_c, e(s) = 4 epsilon "
+                  "((sigma / s)^12 - (sigma / s)^6), with sigma = (sigma_i + sigma_j) / 2, epsilon "
+                  "= sqrt(epsilon_i epsilon_j)"
+                : "(E / 2, F, r F^T / 2), E = 4 epsilon ((sigma / |r|)^12 - (sigma / |r|)^6) "
+                  "within "
+                  "r_c, with sigma = (sigma_i + sigma_j) / 2, epsilon = sqrt(epsilon_i epsilon_j)",
         source = "Lennard-Jones 1931, doi:10.1088/0959-5309/43/5/301";
     static constexpr std::string_view inputs = "1",
                                       outputs = "energy, force, upper triangle of the virial";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"sigma",
-                                                                                 "epsilon"};
+    static constexpr std::array point_parameters{
+        point_parameter{"sigma", parameter_range::not_negative, "length"},
+        point_parameter{"epsilon", parameter_range::not_negative, "energy"}};
 
     double r_c = 2.5;          ///< the cutoff, length^1, positive
     double switch_width = 0.5; ///< switched: it begins so far before the cutoff; length^1, positive

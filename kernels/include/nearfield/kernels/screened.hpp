@@ -129,10 +129,10 @@ namespace nearfield
 
   namespace detail
   {
-    /// Where Ewald's real part ends: at the cut, or past all normal numbers.
-    NEARFIELD_FN double ewald_end(double alpha, double cut)
+    /// Where Ewald's real part ends: at r_c, or past all normal numbers.
+    NEARFIELD_FN double ewald_end(double alpha, double r_c)
     {
-      return cut > 0 ? cut : 27 / alpha;
+      return r_c > 0 ? r_c : 27 / alpha;
     }
 
     /// e^(-alpha^2 |r|^2), or 0 from `end` on, and erfcx(alpha |r|) / |r|: their product is the value.
@@ -149,11 +149,11 @@ namespace nearfield
     constexpr auto ewald_parameters()
     {
       return std::array{parameter<K>{"alpha", &K::alpha, parameter_range::positive, "1 / length"},
-                        parameter<K>{"cut", &K::cut, parameter_range::not_negative, "length"}};
+                        parameter<K>{"r_c", &K::r_c, parameter_range::not_negative, "length"}};
     }
   }
 
-  /// K(r) = erfc(alpha |r|) / |r| where |r| < cut, else 0: the part of Ewald's sum over pairs. It ends because K must be zero
+  /// K(r) = erfc(alpha |r|) / |r| where |r| < r_c, else 0: the part of Ewald's sum over pairs. It ends because K must be zero
   /// beyond the cutoff of a cell list. It is not shifted, so K jumps there. Singular.
   struct ewald_real
   {
@@ -162,16 +162,17 @@ namespace nearfield
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "ewald_real";
     static constexpr bool calls_functions = true;
-    static constexpr std::string_view formula = "erfc(alpha |r|) / |r|, 0 from cut on",
+    static constexpr std::string_view formula = "erfc(alpha |r|) / |r|, 0 from r_c on",
                                       inputs = "charge", outputs = "potential",
                                       source = detail::source_of_ewald;
     static constexpr auto parameters() { return detail::ewald_parameters<ewald_real>(); }
 
     double alpha = 1; ///< length^-1, positive
-    double cut = 0; ///< length^1, not negative; 0: 27 / alpha, where K is below all normal numbers
+    double r_c =
+        0; ///< the cutoff, length^1, not negative; 0: 27 / alpha, where K is below all normal numbers
 
     /// Where K ends, a length.
-    [[nodiscard]] NEARFIELD_FN double cutoff() const { return detail::ewald_end(alpha, cut); }
+    [[nodiscard]] NEARFIELD_FN double cutoff() const { return detail::ewald_end(alpha, r_c); }
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> mat<V, 1, 1>
@@ -182,7 +183,7 @@ namespace nearfield
     }
   };
 
-  /// K(r) = [v; -(v + 2 alpha / sqrt(pi) e^(-alpha^2 |r|^2)) r / |r|^2] with v = erfc(alpha |r|) / |r| where |r| < cut, else
+  /// K(r) = [v; -(v + 2 alpha / sqrt(pi) e^(-alpha^2 |r|^2)) r / |r|^2] with v = erfc(alpha |r|) / |r| where |r| < r_c, else
   /// 0: the value, then its gradient with respect to the target. Singular.
   struct val_grad_ewald_real
   {
@@ -192,15 +193,16 @@ namespace nearfield
     static constexpr bool calls_functions = true;
     static constexpr std::string_view
         formula = "[v; -(v + 2 alpha / sqrt(pi) exp(-alpha^2 |r|^2)) r / |r|^2] with v = "
-                  "erfc(alpha |r|) / |r|, 0 from cut on",
+                  "erfc(alpha |r|) / |r|, 0 from r_c on",
         inputs = "charge", outputs = "potential, gradient", source = detail::source_of_ewald;
     static constexpr auto parameters() { return detail::ewald_parameters<val_grad_ewald_real>(); }
 
     double alpha = 1; ///< length^-1, positive
-    double cut = 0; ///< length^1, not negative; 0: 27 / alpha, where K is below all normal numbers
+    double r_c =
+        0; ///< the cutoff, length^1, not negative; 0: 27 / alpha, where K is below all normal numbers
 
     /// Where K ends, a length.
-    [[nodiscard]] NEARFIELD_FN double cutoff() const { return detail::ewald_end(alpha, cut); }
+    [[nodiscard]] NEARFIELD_FN double cutoff() const { return detail::ewald_end(alpha, r_c); }
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const

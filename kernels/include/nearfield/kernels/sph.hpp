@@ -101,15 +101,6 @@ namespace nearfield
         }
       }
     };
-
-    /// K(r; i, j) and the way back, of a target's parameters and not of both.
-    template <class V>
-    struct one_for_each_way
-    {
-      V there, back_there;
-      NEARFIELD_FN vec<V, 1> to(vec<V, 1> const& q) const { return {{there * q[0]}}; }
-      NEARFIELD_FN vec<V, 1> back(vec<V, 1> const& q) const { return {{back_there * q[0]}}; }
-    };
   }
 
   /// K(r) = W(r, h) with one h for all points, masses as inputs and densities as outputs.
@@ -158,7 +149,8 @@ namespace nearfield
     static constexpr std::string_view formula = "W(r, h_i)",
                                       source = detail::sph<Dim, Kernel>::source;
     static constexpr std::string_view inputs = "mass", outputs = "density";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
+    static constexpr std::array point_parameters{
+        point_parameter{"h", parameter_range::positive, "length"}};
 
     /// W(0, h), length^-dim.
     [[nodiscard]] static constexpr double at_zero(double h)
@@ -168,7 +160,7 @@ namespace nearfield
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const
-        -> detail::one_for_each_way<V>
+        -> detail::two_ways<V>
     {
       using sph = detail::sph<Dim, Kernel>;
       return {sph::value(r, V(1) / i[0]), sph::value(r, V(1) / j[0])};
@@ -190,7 +182,8 @@ namespace nearfield
     static constexpr std::string_view formula = "W(r, (h_i + h_j) / 2)",
                                       source = detail::sph<Dim, Kernel>::source;
     static constexpr std::string_view inputs = "mass", outputs = "density";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
+    static constexpr std::array point_parameters{
+        point_parameter{"h", parameter_range::positive, "length"}};
 
     /// W(0, h), length^-dim.
     [[nodiscard]] static constexpr double at_zero(double h)
@@ -220,7 +213,8 @@ namespace nearfield
     static constexpr std::string_view formula = "[W; grad W](r, (h_i + h_j) / 2)",
                                       source = detail::sph<Dim, Kernel>::source;
     static constexpr std::string_view inputs = "mass", outputs = "density, its gradient";
-    static constexpr std::array<std::string_view, n_parameters> point_parameters{"h"};
+    static constexpr std::array point_parameters{
+        point_parameter{"h", parameter_range::positive, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, vec<V, 1> const& i, vec<V, 1> const& j) const

@@ -14,7 +14,6 @@
 
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/core/type_list.hpp>
-#include <nearfield/kernels/vortex.hpp>
 
 #include <array>
 #include <string_view>
@@ -154,7 +153,9 @@ namespace nearfield
     static constexpr std::string_view formula =
         "du_i/dx_j = (delta_ij r.q + r_i q_j - q_i r_j - 3 r_i r_j r.q / |r|^2) / |r|^3";
     static constexpr std::string_view source = "Pozrikidis 1992, section 2.2";
-    static constexpr std::string_view inputs = "force (3)", outputs = detail::velocity_gradient;
+    static constexpr std::string_view
+        inputs = "force (3)",
+        outputs = "velocity gradient: dux/dx dux/dy dux/dz duy/dx ... duz/dz";
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, V const& inv_r) const
@@ -174,7 +175,8 @@ namespace nearfield
     static constexpr std::string_view formula = "-6 r (r.q) (r.n_source) / |r|^5";
     static constexpr std::string_view source = "Pozrikidis 1992, section 2.2";
     static constexpr std::string_view inputs = "density (3)", outputs = "velocity (3)";
-    static constexpr std::array<std::string_view, 3> point_parameters{"n_x", "n_y", "n_z"};
+    static constexpr std::array point_parameters{
+        point_parameter{"normal_x"}, point_parameter{"normal_y"}, point_parameter{"normal_z"}};
     static constexpr int inv_r_power(int) { return 5; }
 
     template <class V>
@@ -232,7 +234,8 @@ namespace nearfield
         "((|r|^2 + 2 eps^2) q + r (r.q)) / (|r|^2 + eps^2)^(3/2), eps of the source";
     static constexpr std::string_view source = "Cortez, Fauci & Medovikov 2005";
     static constexpr std::string_view inputs = "force (3)", outputs = "velocity (3)";
-    static constexpr std::array<std::string_view, 1> point_parameters{"eps"};
+    static constexpr std::array point_parameters{
+        point_parameter{"eps", parameter_range::positive, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,
@@ -268,7 +271,8 @@ namespace nearfield
         "in the source";
     static constexpr std::string_view source = "Zuk, Wajnryb, Mizerski & Szymczak 2014";
     static constexpr std::string_view inputs = "force (3)", outputs = "velocity (3)";
-    static constexpr std::array<std::string_view, 1> point_parameters{"a"};
+    static constexpr std::array point_parameters{
+        point_parameter{"a", parameter_range::not_negative, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,

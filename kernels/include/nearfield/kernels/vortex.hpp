@@ -19,12 +19,6 @@
 
 namespace nearfield::detail
 {
-  template <class V>
-  NEARFIELD_FN vec<V, 3> cross(vec<V, 3> const& a, vec<V, 3> const& b)
-  {
-    return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
-  }
-
   /// The radial factor of a velocity, g = c a, and its derivative, g' / |r| = c b. The magnitude is in c.
   template <class V>
   struct core_factors
@@ -84,24 +78,6 @@ namespace nearfield::detail
         result[3 + d] = of.c * (of.a * turned[d] + along * w[d]);
       }
       return result;
-    }
-  };
-
-  /// A map whose way back has parameters of its own: those of the other point.
-  template <class Map>
-  struct two_way
-  {
-    Map there, other; ///< of K(r; target, source) and of K(r; source, target)
-
-    template <class V, int NIn>
-    NEARFIELD_FN auto to(vec<V, NIn> const& q) const
-    {
-      return there.to(q);
-    }
-    template <class V, int NIn>
-    NEARFIELD_FN auto back(vec<V, NIn> const& q) const
-    {
-      return other.back(q);
     }
   };
 
@@ -202,7 +178,8 @@ namespace nearfield::detail
     static constexpr int flops = 3 + Core::flops + 1 + 9 + 6;
     static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector, outputs = "velocity (3)";
-    static constexpr std::array<std::string_view, 1> point_parameters{"sigma"};
+    static constexpr std::array point_parameters{
+        point_parameter{"sigma", parameter_range::positive, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,
@@ -225,7 +202,8 @@ namespace nearfield::detail
     static constexpr int flops = 3 + Core::flops + Core::derivative_flops + 9 + 6 + 15 + 18;
     static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector, outputs = velocity_gradient;
-    static constexpr std::array<std::string_view, 1> point_parameters{"sigma"};
+    static constexpr std::array point_parameters{
+        point_parameter{"sigma", parameter_range::positive, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 1> const& target,
@@ -244,8 +222,9 @@ namespace nearfield::detail
     static constexpr bool is_regular = true;
     static constexpr std::string_view inputs = circulation_vector,
                                       outputs = velocity_and_stretching;
-    static constexpr std::array<std::string_view, 4> point_parameters{"sigma", "alpha_x", "alpha_y",
-                                                                      "alpha_z"};
+    static constexpr std::array point_parameters{
+        point_parameter{"sigma", parameter_range::positive, "length"}, point_parameter{"alpha_x"},
+        point_parameter{"alpha_y"}, point_parameter{"alpha_z"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, vec<V, 4> const& target,
@@ -356,8 +335,8 @@ namespace nearfield
     static constexpr std::string_view source = "Winckelmans & Leonard 1993";
     static constexpr std::string_view inputs = detail::circulation_vector,
                                       outputs = detail::velocity_and_stretching;
-    static constexpr std::array<std::string_view, 3> point_parameters{"alpha_x", "alpha_y",
-                                                                      "alpha_z"};
+    static constexpr std::array point_parameters{
+        point_parameter{"alpha_x"}, point_parameter{"alpha_y"}, point_parameter{"alpha_z"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, V const& inv_r, vec<V, 3> const& target,
@@ -400,7 +379,8 @@ namespace nearfield
         "q (1 - exp(-|r|^2 / (2 sigma^2))) (-r_y, r_x) / |r|^2, sigma of the source";
     static constexpr std::string_view source = "Saffman 1992, section 13.1";
     static constexpr std::string_view inputs = "circulation", outputs = "velocity (2)";
-    static constexpr std::array<std::string_view, 1> point_parameters{"sigma"};
+    static constexpr std::array point_parameters{
+        point_parameter{"sigma", parameter_range::positive, "length"}};
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 2> const& r, vec<V, 1> const& target,
