@@ -195,10 +195,11 @@ namespace nearfield
       auto const at = std::ranges::find(known, given.first, &parameter_info::name);
       if (at == known.end())
       {
-        std::vector<std::string> names;
-        for (parameter_info const& each : known) names.emplace_back(each.name);
+        std::string names;
+        for (parameter_info const& each : known)
+          names += (names.empty() ? "; it has " : ", ") + std::string(each.name);
         throw error(std::string(name) + " has no parameter '" + std::string(given.first) + "'" +
-                    (names.empty() ? "; it has none" : "; it has " + listed(names)));
+                    (names.empty() ? "; it has none" : names));
       }
       erased_.type->parameter(erased_.value, static_cast<int>(at - known.begin())) = given.second;
     }

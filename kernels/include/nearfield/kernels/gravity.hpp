@@ -103,8 +103,8 @@ namespace nearfield
   ///
   /// Beyond h that is 1/|r| and -r/|r|^3 without softening. K(0) = 14 / (5 h): h = 2.8 eps is the depth of Plummer's
   /// potential with eps. h is a length and not negative; two points with h = 0 meet unsoftened, and add zero at one place.
-  /// (L. Hernquist and N. Katz, ApJS 70, 419, 1989, doi:10.1086/191344; V. Springel, MNRAS 364, 1105, 2005, eqs. 4, 70 and
-  /// 71, doi:10.1111/j.1365-2966.2005.09655.x)
+  /// (L. Hernquist and N. Katz, ApJS 70, 419, 1989, doi:10.1086/191344; V. Springel, MNRAS 364, 1105, 2005,
+  /// doi:10.1111/j.1365-2966.2005.09655.x)
   struct spline_gravity
   {
     static constexpr int dim = 3, n_in = 1, n_out = 4, n_parameters = 1;

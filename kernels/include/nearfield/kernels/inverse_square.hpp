@@ -13,8 +13,7 @@ namespace nearfield
   namespace detail
   {
     inline constexpr std::string_view source_of_inverse_square =
-        "the kernels one_over_r2 of ScalFMM 3 (P. Blanchard, O. Coulaud, E. Darve, "
-        "arXiv:1508.02645)";
+        "the kernels one_over_r2 of ScalFMM 3, gitlab.inria.fr/solverstack/ScalFMM";
   }
 
   /// K(r) = 1 / |r|^2. Singular.

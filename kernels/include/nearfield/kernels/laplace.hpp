@@ -81,10 +81,9 @@ namespace nearfield
     static constexpr int flops = 2 + 3 + 2 + 2; // the logarithm counts 1, as a root does
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "log_r";
-    static constexpr std::string_view
-        formula = "ln|r|",
-        inputs = "charge", outputs = "potential",
-        source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, 325, 1987, eq. 2.1";
+    static constexpr std::string_view formula = "ln|r|", inputs = "charge", outputs = "potential",
+                                      source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, "
+                                               "325, 1987, eq. 2.1, with the other sign";
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
@@ -99,10 +98,10 @@ namespace nearfield
     static constexpr int dim = 2, n_in = 1, n_out = 2;
     static constexpr int flops = 2 + 3 + 1 + 2 + 4;
     static constexpr auto name = "grad_log_r";
-    static constexpr std::string_view
-        formula = "r / |r|^2",
-        inputs = "charge", outputs = "gradient",
-        source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, 325, 1987, eq. 2.1";
+    static constexpr std::string_view formula = "r / |r|^2", inputs = "charge",
+                                      outputs = "gradient",
+                                      source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, "
+                                               "325, 1987, eq. 2.1, with the other sign";
     static constexpr int inv_r_power(int) { return 2; }
 
     template <class V>
@@ -303,10 +302,10 @@ namespace nearfield
     static constexpr int dim = 2, n_in = 1, n_out = 3;
     static constexpr int flops = 2 + 3 + 1 + 2 + 2 + 1 + 4; // the logarithm counts 1
     static constexpr auto name = "val_grad_log_r";
-    static constexpr std::string_view
-        formula = "[ln|r|; r / |r|^2]",
-        inputs = "charge", outputs = "potential, gradient",
-        source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, 325, 1987, eq. 2.1";
+    static constexpr std::string_view formula = "[ln|r|; r / |r|^2]", inputs = "charge",
+                                      outputs = "potential, gradient",
+                                      source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, "
+                                               "325, 1987, eq. 2.1, with the other sign";
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> value_and_radial<V, dim>
@@ -323,10 +322,10 @@ namespace nearfield
     static constexpr int dim = 2, n_in = 1, n_out = 3;
     static constexpr int flops = 2 + 3 + 1 + 2 + 2 + 2 + 1 + 1 + 2 * 3;
     static constexpr auto name = "hess_log_r";
-    static constexpr std::string_view
-        formula = "grad grad^T ln|r| = I / |r|^2 - 2 r r^T / |r|^4",
-        inputs = "charge", outputs = "xx, xy, yy",
-        source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, 325, 1987, eq. 2.1";
+    static constexpr std::string_view formula = "grad grad^T ln|r| = I / |r|^2 - 2 r r^T / |r|^4",
+                                      inputs = "charge", outputs = "xx, xy, yy",
+                                      source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, "
+                                               "325, 1987, eq. 2.1, with the other sign";
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const
@@ -345,10 +344,10 @@ namespace nearfield
     static constexpr int dim = 2, n_in = 2, n_out = 1;
     static constexpr int flops = 2 + 3 + 1 + 1 + 3 + 2;
     static constexpr auto name = "dipole_log_r";
-    static constexpr std::string_view
-        formula = "-q . r / |r|^2",
-        inputs = "dipole", outputs = "potential",
-        source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, 325, 1987, eq. 2.1";
+    static constexpr std::string_view formula = "-q . r / |r|^2", inputs = "dipole",
+                                      outputs = "potential",
+                                      source = "L. Greengard, V. Rokhlin, J. Comput. Phys. 73, "
+                                               "325, 1987, eq. 2.1, with the other sign";
     static constexpr int inv_r_power(int) { return 2; }
 
     template <class V>

@@ -17,7 +17,7 @@ namespace nearfield
         source_of_yukawa = "H. Yukawa, Proc. Phys.-Math. Soc. Japan 17, 48, 1935, eq. 2",
         source_of_ewald =
             "P. P. Ewald, Ann. Phys. 369, 253, 1921, doi:10.1002/andp.19213690304; M. "
-            "Deserno, C. Holm, J. Chem. Phys. 109, 7678, 1998, eq. 3";
+            "Deserno, C. Holm, J. Chem. Phys. 109, 7678, 1998";
 
     /// e^(-kappa |r|) / |r|
     template <class V>

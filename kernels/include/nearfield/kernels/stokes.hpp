@@ -3,17 +3,19 @@
 /// \file
 /// Flows of singularities of the Stokes equations, mu laplace(u) = grad p, div u = 0.
 ///
-/// In three dimensions sums times 1 / (8 pi mu) are velocities and their gradients, and sums times 1 / (8 pi) are pressures.
-/// In two dimensions the factor is 1 / (4 pi mu).
+/// In three dimensions sums over forces times 1 / (8 pi mu) are velocities and their gradients, and times 1 / (8 pi)
+/// pressures. A double layer whose density is a velocity has the factors 1 / (8 pi) and mu / (8 pi). In two dimensions that
+/// of forces is 1 / (4 pi mu).
 ///
-/// FMM3D's and STKFMM's sums with mu = 1 are ours times 1 / (8 pi): FMM3D's Stokeslet is half of ours and its factor
-/// 1 / (4 pi), and its type I stresslet and normal (mu, nu) are our q and n. SCTL's Stokes3D_FxU has 1 / (8 pi).
+/// With mu = 1, Stokeslets of FMM3D 2.1, STKFMM and SCTL are ours times 1 / (8 pi); stresslets of FMM3D 2.1 and SCTL ours
+/// times -1 / (8 pi).
 ///
 /// (C. Pozrikidis, Boundary Integral and Singularity Methods for Linearized Viscous Flow, Cambridge University Press,
 /// 1992, section 2.2, doi:10.1017/CBO9780511624124)
 
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/core/type_list.hpp>
+#include <nearfield/kernels/vortex.hpp>
 
 #include <array>
 #include <string_view>
@@ -153,9 +155,7 @@ namespace nearfield
     static constexpr std::string_view formula =
         "du_i/dx_j = (delta_ij r.q + r_i q_j - q_i r_j - 3 r_i r_j r.q / |r|^2) / |r|^3";
     static constexpr std::string_view source = "Pozrikidis 1992, section 2.2";
-    static constexpr std::string_view
-        inputs = "force (3)",
-        outputs = "velocity gradient: dux/dx dux/dy dux/dz duy/dx ... duz/dz";
+    static constexpr std::string_view inputs = "force (3)", outputs = detail::velocity_gradient;
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, 3> const& r, V const& inv_r) const
@@ -166,7 +166,8 @@ namespace nearfield
   };
 
   /// K(r) q = -6 r (r.q) (r.n) / |r|^5, the velocity of a stresslet (double layer) of density q; the normal n of the source
-  /// is a parameter. Singular.
+  /// is a parameter. Of a constant q over a closed surface with n outward it is 8 pi q inside. Pozrikidis' T, of
+  /// x_source - x_target, is its negative. Singular.
   struct stresslet
   {
     static constexpr int dim = 3, n_in = 3, n_out = 3, n_parameters = 3;
