@@ -9,6 +9,14 @@
 
 namespace nearfield::app
 {
+  namespace
+  {
+    error of_parameters(error const& e)
+    {
+      return error(std::string("--param: ") + e.what(), e.kind());
+    }
+  }
+
   any_interaction interaction_of(interaction_choice const& choice, int dim)
   {
     auto const infos = interaction_infos();
@@ -23,7 +31,7 @@ namespace nearfield::app
     }
     catch (error const& e)
     {
-      throw error(std::string("--param: ") + e.what(), e.kind());
+      throw of_parameters(e);
     }
   }
 
@@ -38,9 +46,18 @@ namespace nearfield::app
     return all;
   }
 
-  void check_interaction(interaction_choice const& choice, int dim)
+  void check_interaction(interaction_choice const& choice, int dim, precision in)
   {
-    static_cast<void>(interaction_of(choice, dim));
+    auto const k = interaction_of(choice, dim);
+    try
+    {
+      static_cast<void>(in == precision::f32 ? k.erased().zero<float>()
+                                             : k.erased().zero<double>());
+    }
+    catch (error const& e)
+    {
+      throw of_parameters(e);
+    }
     auto const known = point_parameters_of(choice.name);
     for (auto const& [name, value] : choice.point_parameters)
     {

@@ -17,8 +17,9 @@ namespace nearfield::app
   /// The columns that an interaction of that name reads of points, in any dimension.
   std::vector<point_parameter> point_parameters_of(std::string const& interaction);
 
-  /// Throws nearfield::error as above, and for values of --point-param that the interaction does not read.
-  void check_interaction(interaction_choice const& choice, int dim);
+  /// Throws nearfield::error as above, for parameters that do not fit the precision, and for values of --point-param that
+  /// the interaction does not read.
+  void check_interaction(interaction_choice const& choice, int dim, precision in);
 
   /// Gives the points of both files, of which `sources` may be null, the parameters that the interaction reads, in its
   /// order: those of the file or, where it has none, the value of --point-param. Throws nearfield::error for one that is

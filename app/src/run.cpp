@@ -25,20 +25,6 @@ namespace nearfield::app
 {
   namespace
   {
-    // Interactions compute the square of a length, or its reciprocal, in the precision of the run.
-    void check_squares(run_options const& options)
-    {
-      double const largest = options.precision == precision::f32
-                                 ? double(std::numeric_limits<float>::max())
-                                 : std::numeric_limits<double>::max();
-      for (auto const& [name, value] : options.interaction.parameters)
-        if (double const square = value * value;
-            value != 0 && !(square <= largest && 1 / square <= largest))
-          throw error("--param: " + name + " is " + number_text(value) +
-                      ", whose square underflows or overflows in " + name_of(options.precision) +
-                      "; use other units of length");
-    }
-
     // Columns without names are x y z and inputs, if nothing says otherwise. Where INPUT is in 2D, z would become an input.
     void refuse_z_as_input(run_options const& options, named_points const& sources)
     {
@@ -154,8 +140,7 @@ namespace nearfield::app
     void check_early(ranks const& all, run_options const& options)
     {
       if (all.size() > 1) check_for_ranks(options.step);
-      check_interaction(options.interaction, options.dim);
-      check_squares(options);
+      check_interaction(options.interaction, options.dim, options.precision);
       check_devices(options.step);
       std::vector<std::filesystem::path> outputs;
       if (options.output)

@@ -210,6 +210,27 @@ namespace nearfield::test
     }
   }
 
+  TEST(any_interaction, refuses_parameters_whose_squares_leave_the_precision_of_the_columns)
+  {
+    any_interaction const k("gaussian", 3, {{"sigma", 1e-25}});
+    auto const sum_in = [&]<class T>(T)
+    {
+      run_time_set<T> x(3, 2, [](int c) { return c; }), q(1, 2, [](int) { return 1; }),
+          out(1, 2, [](int) { return 0; });
+      p2p_inner(simd, k, x.view(), q.view(), out.view());
+      return out.memory[0][0];
+    };
+    EXPECT_THAT((([&] { sum_in(1.f); })),
+                complains_of("gaussian: sigma is 1e-25, whose square", "f32"));
+    EXPECT_EQ(sum_in(1.), 1.); // both points are at one place
+  }
+
+  TEST(any_interaction, refuses_a_parameter_that_is_given_twice)
+  {
+    EXPECT_THAT((([] { any_interaction("gaussian", 3, {{"sigma", 1}, {"sigma", 2}}); })),
+                complains_of("gaussian: parameter sigma is given twice"));
+  }
+
   TEST(any_interaction, refuses_what_there_is_not)
   {
     EXPECT_THAT(([] { any_interaction("nonsense", 3); }),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,6 +126,14 @@ namespace nearfield
       return infos;
     }
 
+    /// Interactions compute squares of lengths, or their reciprocals, in the precision of a call.
+    template <class T>
+    bool has_square(double parameter)
+    {
+      double const square = parameter * parameter, largest = std::numeric_limits<T>::max();
+      return parameter == 0 || (square <= largest && 1 / square <= largest);
+    }
+
     [[noreturn]] void refuse_name(std::string_view name, int dim)
     {
       std::string names, dims;
@@ -190,8 +199,14 @@ namespace nearfield
     erased_.type = &find(name, dim);
     std::memcpy(erased_.value, erased_.type->by_default, erased_.type->size);
     auto const& known = info().parameters;
-    for (auto const& given : parameters)
+    for (std::size_t g = 0; g < parameters.size(); ++g)
     {
+      auto const& given = parameters[g];
+      if (std::ranges::find(parameters.first(g), given.first,
+                            &std::pair<std::string_view, double>::first) !=
+          parameters.first(g).end())
+        throw error(std::string(name) + ": parameter " + std::string(given.first) +
+                    " is given twice; give each once");
       auto const at = std::ranges::find(known, given.first, &parameter_info::name);
       if (at == known.end())
       {
@@ -227,9 +242,29 @@ namespace nearfield
     erased_.cutoff = type.cutoff(erased_.value);
     bool const in_float = type.is_singular_float(erased_.value),
                in_double = type.is_singular_double(erased_.value);
-    erased_.in_float = {in_float, in_float || type.is_radial};
-    erased_.in_double = {in_double, in_double || type.is_radial};
+    erased_.in_float = {in_float, in_float || type.is_radial, true};
+    erased_.in_double = {in_double, in_double || type.is_radial, true};
+    for (std::size_t p = 0; p < info().parameters.size(); ++p)
+    {
+      erased_.in_float.fits &= has_square<float>(parameter(p));
+      erased_.in_double.fits &= has_square<double>(parameter(p));
+    }
   }
+
+  template <class T>
+  void detail::refuse_squares(erased_interaction const& k)
+  {
+    interaction_info const& of = *k.type->info;
+    auto value = k; // a copy, since the accessor gives what may be written
+    for (std::size_t p = 0; p < of.parameters.size(); ++p)
+      if (double const given = k.type->parameter(value.value, static_cast<int>(p));
+          !has_square<T>(given))
+        throw error(std::string(of.name) + ": " + std::string(of.parameters[p].name) + " is " +
+                    number_text(given) + ", whose square underflows or overflows in " +
+                    (sizeof(T) == 4 ? "f32" : "f64") + "; use other units of length");
+  }
+  template void detail::refuse_squares<float>(erased_interaction const&);
+  template void detail::refuse_squares<double>(erased_interaction const&);
 
   double any_interaction::parameter(std::size_t p) const
   {

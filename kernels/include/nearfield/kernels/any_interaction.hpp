@@ -84,6 +84,11 @@ namespace nearfield
     /// All built-in interactions, by number.
     NEARFIELD_API std::span<erased_type const> erased_types();
 
+    struct erased_interaction;
+    /// Throws nearfield::error for a parameter whose square, or its reciprocal, leaves the range of T.
+    template <class T>
+    NEARFIELD_API void refuse_squares(erased_interaction const& k);
+
     /// A built-in interaction and its parameters, which calls read.
     struct erased_interaction
     {
@@ -91,6 +96,7 @@ namespace nearfield
       struct at_zero
       {
         bool is_singular, is_tested;
+        bool fits; ///< squares of the parameters, and their reciprocals, are in range
       };
 
       erased_type const* type;
@@ -98,18 +104,20 @@ namespace nearfield
       at_zero in_float, in_double;
       alignas(16) std::byte value[64];
 
+      /// Throws nearfield::error if parameters do not fit T.
       template <class T>
       [[nodiscard]] at_zero const& zero() const
       {
-        if constexpr (std::is_same_v<T, float>)
-          return in_float;
-        else
-          return in_double;
+        at_zero const& found = std::is_same_v<T, float> ? in_float : in_double;
+        if (!found.fits) [[unlikely]]
+          refuse_squares<T>(*this);
+        return found;
       }
     };
   }
 
-  /// A built-in interaction, known by its name at run time.
+  /// A built-in interaction, known by its name at run time. Calls throw nearfield::error if the square of a parameter, or
+  /// its reciprocal, leaves the range of the type of their columns.
   class NEARFIELD_API any_interaction
   {
   public:
