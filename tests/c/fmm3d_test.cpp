@@ -42,8 +42,23 @@ void h3ddirectcdp_(int const*, complex const*, double const*, complex const*, co
                    int const*, double const*, int const*, complex*, double const*);
 void h3ddirectcdg_(int const*, complex const*, double const*, complex const*, complex const*,
                    int const*, double const*, int const*, complex*, complex*, double const*);
+void h3ddirectch_(int const*, complex const*, double const*, complex const*, int const*,
+                  double const*, int const*, complex*, complex*, complex*, double const*);
+void h3ddirectdh_(int const*, complex const*, double const*, complex const*, int const*,
+                  double const*, int const*, complex*, complex*, complex*, double const*);
+void h3ddirectcdh_(int const*, complex const*, double const*, complex const*, complex const*,
+                   int const*, double const*, int const*, complex*, complex*, complex*,
+                   double const*);
 void st3ddirectstokg_(int const*, double const*, double const*, int const*, double const*,
                       int const*, double*, double*, double*, double const*);
+void st3ddirectstokstrsg_(int const*, double const*, double const*, int const*, double const*,
+                          double const*, int const*, double const*, int const*, double*, double*,
+                          double*, double const*);
+void st3ddirectstokstrsrotdoubg_(int const*, double const*, double const*, int const*,
+                                 double const*, double const*, int const*, double const*,
+                                 double const*, int const*, double const*, double const*,
+                                 int const*, double const*, int const*, double*, double*, double*,
+                                 double const*);
 }
 
 namespace
@@ -57,6 +72,8 @@ namespace
   std::array<complex, 6> const complex_dipoles{complex(0.3, 0.2),  complex(-1.1, 0.1),
                                                complex(0.8, -0.4), complex(1.2, -0.6),
                                                complex(0.5, 0.3),  complex(-0.9, 0.7)};
+  std::array<double, 6> const normals{0.6, 0.2, -0.7, -0.4, 1.3, 0.5};
+  std::array<double, 6> const torques{0.2, 0.1, -0.4, -0.6, 0.3, 0.7};
   int const one = 1, two = 2;
   double const thresh = 1e-12;
 
@@ -129,13 +146,14 @@ namespace
 
   TEST(fmm3d, helmholtz_has_its_numbers)
   {
-    std::vector<complex> pot(1), grad(3);
+    std::vector<complex> pot(1), grad(3), hess(6);
     auto const all = [&](std::size_t n)
     {
       std::vector<complex> values(pot);
       values.insert(values.end(), grad.begin(), grad.end());
+      values.insert(values.end(), hess.begin(), hess.end());
       values.resize(n);
-      pot.assign(1, 0), grad.assign(3, 0);
+      pot.assign(1, 0), grad.assign(3, 0), hess.assign(6, 0);
       return numbers(values);
     };
     h3ddirectcp_(&one, &zk, sources.data(), complex_charges.data(), &two, target.data(), &one,
@@ -162,18 +180,90 @@ namespace
     expect_near(all(4), {-0.11421057635048798, 0.04419650290078618, 0.22323256454479892,
                          -0.097924621529474981, 0.10476108058476204, -0.10989023047129591,
                          -0.023092753110405262, -0.11038305736802727});
+    // Hessians are in builds of FMM3D with src/Helmholtz/helmkernels_hess.f or FAST_KER
+    h3ddirectch_(&one, &zk, sources.data(), complex_charges.data(), &two, target.data(), &one,
+                 pot.data(), grad.data(), hess.data(), &thresh);
+    expect_near(all(10), {-0.079107568645158124,  0.020339815575237827,  0.032547190822694902,
+                          -0.064850901878903286,  0.043033405154843822,  -0.074843399635382113,
+                          0.08593372233291037,    -0.036772936491367744, 0.10260768516031675,
+                          -0.0064638891854658098, 0.083465923532484124,  0.030190580695209926,
+                          -0.05682015537698349,   0.048461761354203881,  -0.010423872238560672,
+                          0.11005300203470911,    -0.097750162739556209, 0.080018817244006502,
+                          -0.12142712347073573,   0.10070085739895249});
+    h3ddirectdh_(&one, &zk, sources.data(), complex_dipoles.data(), &two, target.data(), &one,
+                 pot.data(), grad.data(), hess.data(), &thresh);
+    expect_near(all(10), {-0.035103007705329869, 0.023856687325548354,   0.19068537372210403,
+                          -0.033073719650571709, 0.061727675429918222,   -0.035046830835913811,
+                          -0.10902647544331562,  -0.073610120876659524,  -0.43808185076680056,
+                          0.052916150959819691,  -0.11314239521193231,   -0.039074802434287112,
+                          0.6271178027489136,    -0.0012744910086527339, -0.3549872896006579,
+                          0.16677712430203401,   -0.18465279141905269,   0.23103781656236158,
+                          0.078141810903016959,  0.078327602405952323});
+    h3ddirectcdh_(&one, &zk, sources.data(), complex_charges.data(), complex_dipoles.data(), &two,
+                  target.data(), &one, pot.data(), grad.data(), hess.data(), &thresh);
+    expect_near(all(10), {-0.11421057635048798,  0.04419650290078618,   0.22323256454479895,
+                          -0.097924621529474995, 0.10476108058476205,   -0.10989023047129591,
+                          -0.023092753110405248, -0.11038305736802727,  -0.3354741656064838,
+                          0.046452261774353881,  -0.029676471679448146, -0.008884221739077186,
+                          0.57029764737193023,   0.047187270345551174,  -0.36541116183921857,
+                          0.27683012633674314,   -0.28240295415860889,  0.31105663380636805,
+                          -0.043285312567718698, 0.17902845980490478});
+  }
+
+  /// Velocity, pressure and velocity gradient of forces and of the pairs of vectors whose flag is 1.
+  std::vector<double> flow_of(std::array<double, 6> const& forces, int stresslets, int rotlets,
+                              int doublets)
+  {
+    std::vector<double> out(13);
+    st3ddirectstokstrsrotdoubg_(&one, sources.data(), forces.data(), &stresslets, dipoles.data(),
+                                normals.data(), &rotlets, normals.data(), torques.data(), &doublets,
+                                torques.data(), dipoles.data(), &two, target.data(), &one,
+                                out.data(), out.data() + 3, out.data() + 4, &thresh);
+    return out;
   }
 
   TEST(fmm3d, stokes_has_its_numbers)
   {
+    std::vector<double> const of_forces{
+        0.048295850643352616,  -0.0191739506787772,   -0.011930395597674014, -0.014497258809997832,
+        0.0063588715085693831, -0.021246522598952891, -0.051895977752396329, 0.050437406651699629,
+        0.0083403456008220994, -0.035225559204011256, 0.039978522765406012,  0.020811527293390759,
+        -0.014699217109391476};
+    std::vector<double> const with_stresslets{
+        0.030089150537836045, -0.037635523084928062, 0.0092017795018586243, 0.061468228870067497,
+        0.15479166987091919,  0.05080842345573891,   -0.14099895802087001,  0.23108148425268341,
+        0.090954872081709728, -0.15248820775855457,  0.20450802113874034,   0.086407341555111594,
+        -0.24574654195262893};
     std::vector<double> out(13);
     st3ddirectstokg_(&one, sources.data(), dipoles.data(), &two, target.data(), &one, out.data(),
                      out.data() + 3, out.data() + 4, &thresh);
-    expect_near(out, {0.048295850643352616, -0.0191739506787772, -0.011930395597674014,
-                      -0.014497258809997832, 0.0063588715085693831, -0.021246522598952891,
-                      -0.051895977752396329, 0.050437406651699629, 0.0083403456008220994,
-                      -0.035225559204011256, 0.039978522765406012, 0.020811527293390759,
-                      -0.014699217109391476});
+    expect_near(out, of_forces);
+    for (int const flag : {1, 2})
+    {
+      out.assign(13, 0);
+      st3ddirectstokstrsg_(&one, sources.data(), dipoles.data(), &flag, dipoles.data(),
+                           normals.data(), &two, target.data(), &one, out.data(), out.data() + 3,
+                           out.data() + 4, &thresh);
+      expect_near(out, flag == 1 ? with_stresslets : of_forces);
+    }
+    expect_near(flow_of(dipoles, 0, 0, 0), of_forces);
+    expect_near(flow_of(dipoles, 1, 0, 0), with_stresslets);
+    expect_near(flow_of({}, 0, 1, 0),
+                {0.032831430200664466, 0.024521098348622115, -0.033492025825186081, 0,
+                 -0.043789111583682594, 0.0074143055661570608, -0.075248061656944143,
+                 -0.094681204443508776, -0.040950858187225235, 0.012248884267472004,
+                 0.045149679804288904, -0.014291920965469154, 0.084739969770907822});
+    expect_near(flow_of({}, 0, 0, 1),
+                {-0.010274483888159866, 0.050571158001817301, 0.13009281649278476,
+                 0.24381223458458667, 0.19067929824830251, -0.033655970707032398,
+                 -0.043887116916188476, 0.067578806503006128, 0.062186901572774927,
+                 -0.20553328642301769, -0.069393865793647397, -0.1090193510796089,
+                 -0.25286619982107744});
+    expect_near(flow_of(dipoles, 1, 1, 1),
+                {0.052646096850340635, 0.037456733265511355, 0.10580257016945731,
+                 0.30528046345465415, 0.30168185653553919, 0.024566758314863574,
+                 -0.2601341365940027, 0.20397908631218076, 0.1121909154672594, -0.34577260991410025,
+                 0.18026383514938182, -0.036903930489966458, -0.41387277200279854});
   }
 
   /// Many points for all routines: a call f(nd, n_sources, sources, inputs of the sources, thresh) gives all outputs.
@@ -199,10 +289,12 @@ namespace
   {
     int const n = static_cast<int>(y.size() / 3), nt = many::n_targets;
     std::size_t const width = static_cast<std::size_t>(nd) * nt;
-    std::vector<double> pot(width), grad(3 * width), hess(6 * width), stokes(13 * width);
-    std::vector<complex> wave(width), wave_grad(3 * width), dipole_wave(width);
+    std::vector<double> pot(width), grad(3 * width), hess(6 * width), stokes(13 * width),
+        flows(13 * width);
+    std::vector<complex> wave(width), wave_grad(3 * width), wave_hess(6 * width),
+        dipole_wave(width);
     std::vector<complex> q(static_cast<std::size_t>(nd) * n), d(3 * q.size());
-    std::vector<double> real_q(q.size()), real_d(d.size());
+    std::vector<double> real_q(q.size()), real_d(d.size()), other_d(d.size());
     for (std::size_t i = 0; i < q.size(); ++i)
     {
       q[i] = {inputs[8 * i], inputs[8 * i + 1]};
@@ -216,6 +308,7 @@ namespace
           std::size_t const from = static_cast<std::size_t>(8 * (right + nd * j) + 2 + 2 * c);
           d[to] = {inputs[from], inputs[from + 1]};
           real_d[to] = inputs[from];
+          other_d[to] = inputs[from + 1];
         }
     l3ddirectcdh_(&nd, y.data(), real_q.data(), real_d.data(), &n, of.x.data(), &nt, pot.data(),
                   grad.data(), hess.data(), &limit);
@@ -229,9 +322,15 @@ namespace
                   &limit);
     st3ddirectstokg_(&nd, y.data(), real_d.data(), &n, of.x.data(), &nt, stokes.data(),
                      stokes.data() + 3 * width, stokes.data() + 4 * width, &limit);
+    st3ddirectstokstrsrotdoubg_(&nd, y.data(), real_d.data(), &one, real_d.data(), other_d.data(),
+                                &one, real_d.data(), other_d.data(), &one, other_d.data(),
+                                real_d.data(), &n, of.x.data(), &nt, flows.data(),
+                                flows.data() + 3 * width, flows.data() + 4 * width, &limit);
+    h3ddirectcdh_(&nd, &k, y.data(), q.data(), d.data(), &n, of.x.data(), &nt, wave.data(),
+                  wave_grad.data(), wave_hess.data(), &limit);
     std::vector<double> all;
-    for (auto const& values :
-         {pot, grad, hess, stokes, numbers(wave), numbers(wave_grad), numbers(dipole_wave)})
+    for (auto const& values : {pot, grad, hess, stokes, flows, numbers(wave), numbers(wave_grad),
+                               numbers(wave_hess), numbers(dipole_wave)})
       all.insert(all.end(), values.begin(), values.end());
     return all;
   }
