@@ -120,6 +120,18 @@ namespace nearfield::c
                 "; give the same place that it was made with");
   }
 
+  near_field_options near_field_options_of(nf_near_field_options const* given)
+  {
+    nf_near_field_options const of = options_of(given, "options");
+    if (of.form != nf_one_sided && of.form != nf_mutual && of.form != nf_automatic)
+      throw error("form is " + std::to_string(of.form) +
+                  "; give nf_one_sided, nf_mutual or nf_automatic");
+    pair_form const form = of.form == nf_mutual      ? pair_form::mutual
+                           : of.form == nf_automatic ? pair_form::automatic
+                                                     : pair_form::one_sided;
+    return {of.accumulate != 0, form, of.ranges_may_coincide != 0};
+  }
+
   std::vector<index_type> indices_of(char const* name, std::int64_t const* numbers, std::size_t n)
   {
     if (n > 0) given(numbers, name);

@@ -178,6 +178,27 @@ namespace nearfield::c
     return result;
   }
 
+  /// The options as C++ has them.
+  template <int Dim>
+  tree_options<Dim> tree_options_of(nf_tree_options const& of)
+  {
+    tree_options<Dim> options;
+    if (of.max_leaf_size != 0) options.max_leaf_size = of.max_leaf_size;
+    if (of.is_uniform != 0) options.level = of.level;
+    if (of.has_root != 0)
+    {
+      cube<Dim> root;
+      for (int a = 0; a < Dim; ++a) root.centre[a] = of.root_centre[a];
+      root.half_width = of.root_half_width;
+      options.root = root;
+    }
+    options.cell = cell_of<Dim>(of.box);
+    return options;
+  }
+
+  /// Throws nearfield::error for an unknown form.
+  near_field_options near_field_options_of(nf_near_field_options const* given);
+
   /// Calls f<T, Dim>(list) with the cell_list or the cuda_cell_list of a handle.
   template <class F>
   struct list_visitor

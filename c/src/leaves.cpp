@@ -44,23 +44,6 @@ namespace nearfield::c
 {
   namespace
   {
-    template <int Dim>
-    tree_options<Dim> tree_options_of(nf_tree_options const& of)
-    {
-      tree_options<Dim> options;
-      if (of.max_leaf_size != 0) options.max_leaf_size = of.max_leaf_size;
-      if (of.is_uniform != 0) options.level = of.level;
-      if (of.has_root != 0)
-      {
-        cube<Dim> root;
-        for (int a = 0; a < Dim; ++a) root.centre[a] = of.root_centre[a];
-        root.half_width = of.root_half_width;
-        options.root = root;
-      }
-      options.cell = cell_of<Dim>(of.box);
-      return options;
-    }
-
     template <class T, int Dim>
     nf_tree* tree_of(place const& where, nf_columns const& x, nf_columns const* y,
                      tree_options<Dim> const& options)

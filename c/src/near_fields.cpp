@@ -7,18 +7,6 @@ namespace nearfield::c
 {
   namespace
   {
-    near_field_options options_of_near_field(nf_near_field_options const* given)
-    {
-      nf_near_field_options const of = options_of(given, "options");
-      if (of.form != nf_one_sided && of.form != nf_mutual && of.form != nf_automatic)
-        throw error("form is " + std::to_string(of.form) +
-                    "; give nf_one_sided, nf_mutual or nf_automatic");
-      pair_form const form = of.form == nf_mutual      ? pair_form::mutual
-                             : of.form == nf_automatic ? pair_form::automatic
-                                                       : pair_form::one_sided;
-      return {of.accumulate != 0, form, of.ranges_may_coincide != 0};
-    }
-
     /// The arguments of a near field but its leaves.
     struct near_field_call
     {
@@ -32,7 +20,7 @@ namespace nearfield::c
                       nf_columns const& charges, nf_columns const& sums,
                       nf_near_field_options const* given_options)
           : where(on), k(given(interaction, "k").k), x(targets), y(sources), q(charges), out(sums),
-            options(options_of_near_field(given_options))
+            options(near_field_options_of(given_options))
       {}
 
       /// Over leaves that must be where it runs.

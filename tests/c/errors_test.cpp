@@ -168,6 +168,21 @@ namespace
     expect_failure(inner(points, inputs, outputs, &where), nf_not_available);
   }
 
+  TEST_F(c_errors, of_a_library_without_starpu)
+  {
+    if (nf_has_starpu() != 0) GTEST_SKIP() << "there is StarPU";
+    auto* tasks = reinterpret_cast<nf_p2p_tasks*>(this);
+    expect_failure(nf_p2p_tasks_create(k.get(), nf_float64, &tasks), nf_not_available,
+                   "NEARFIELD_ENABLE_STARPU");
+    EXPECT_EQ(tasks, nullptr);
+    auto* step = reinterpret_cast<nf_step*>(this);
+    expect_failure(
+        nf_step_of_cells(k.get(), cells.get(), points, nullptr, inputs, outputs, nullptr, &step),
+        nf_not_available, "StarPU");
+    EXPECT_EQ(step, nullptr);
+    expect_failure(nf_step_submit(nullptr), nf_not_available, "StarPU");
+  }
+
   TEST_F(c_errors, of_searches)
   {
     std::int64_t n = 0;

@@ -23,6 +23,8 @@ namespace nearfield::test
     void operator()(nf_tree* handle) const { nf_tree_destroy(handle); }
     void operator()(nf_cells* handle) const { nf_cells_destroy(handle); }
     void operator()(nf_pair_list* handle) const { nf_pair_list_destroy(handle); }
+    void operator()(nf_p2p_tasks* handle) const { nf_p2p_tasks_destroy(handle); }
+    void operator()(nf_step* handle) const { nf_step_destroy(handle); }
   };
 
   /// What create(arguments..., &handle) makes, which must succeed.

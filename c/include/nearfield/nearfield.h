@@ -404,6 +404,82 @@ typedef struct nf_pair_view
 } nf_pair_view;
 NF_API nf_status nf_pair_list_view(nf_pair_list const* list, nf_pair_view* view);
 
+/* StarPU
+
+     A library that was built without StarPU returns nf_not_available here. Handles of data are starpu_data_handle_t of the
+     caller, who registers and unregisters them: vectors of float or double. */
+
+/** Whether this library was built with StarPU: 1 or 0. */
+NF_API int32_t nf_has_starpu(void);
+
+/** Columns of n values each, as one handle a column, or as one handle with all columns, one after the other. All arguments of
+      a call are of the same kind. This struct never changes its size. */
+typedef struct nf_handles
+{
+  void* const* handles; /**< each a starpu_data_handle_t; read by the call */
+  int32_t n_handles;
+} nf_handles;
+
+/** How StarPU schedules a task. */
+typedef struct nf_task_options
+{
+  size_t size;
+  int32_t priority; /**< higher runs first, if the scheduler has priorities */
+  void (*callback)(
+      void*); /**< null, or called on the worker when the task has ended; must not wait */
+  void* callback_argument;
+} nf_task_options;
+
+/** The nf_p2p_... of boxes as tasks of the caller's graph, on CPU and GPU workers. They read x, y and q (STARPU_R), and add to
+      out (STARPU_RW | STARPU_COMMUTE), which has a value already. Outputs of mutual tasks should share an arbiter. */
+typedef struct nf_p2p_tasks nf_p2p_tasks;
+/** For values of type `real`. Starts nothing: the program calls starpu_init(). */
+NF_API nf_status nf_p2p_tasks_create(nf_interaction const* k, nf_real real, nf_p2p_tasks** tasks);
+/** Waits for its tasks, unless a worker calls it. */
+NF_API void nf_p2p_tasks_destroy(nf_p2p_tasks* tasks);
+/** As nf_p2p_inner(), with one evaluation for each pair where K allows it. Returns at once. */
+NF_API nf_status nf_p2p_tasks_inner(nf_p2p_tasks* tasks, nf_handles x, nf_handles q, nf_handles out,
+                                    nf_task_options const* options);
+/** As nf_p2p_outer(). */
+NF_API nf_status nf_p2p_tasks_outer(nf_p2p_tasks* tasks, nf_handles x, nf_handles y, nf_handles q,
+                                    nf_handles out, nf_task_options const* options);
+/** As nf_p2p_outer_mutual(). */
+NF_API nf_status nf_p2p_tasks_outer_mutual(nf_p2p_tasks* tasks, nf_handles x, nf_handles y,
+                                           nf_handles x_q, nf_handles y_q, nf_handles x_out,
+                                           nf_handles y_out, nf_task_options const* options);
+/** Waits for all tasks of the process, and returns the first failure of these. */
+NF_API nf_status nf_p2p_tasks_wait(nf_p2p_tasks* tasks);
+
+/** A near field as tasks, as often as it is submitted. Starts StarPU if the program has not, and then stops it with the last
+      step. One thread at a time may use a step. */
+typedef struct nf_step nf_step;
+/** nf_near_field_of_tree() on all workers. The tree, which is in host memory, and the columns must stay until the step is
+      destroyed; its tasks use them between nf_step_submit() and nf_step_wait(). Of the options ranges_may_coincide is not
+      read. */
+NF_API nf_status nf_step_of_tree(nf_interaction const* k, nf_tree const* tree, nf_columns x,
+                                 nf_columns const* y, nf_columns q, nf_columns out,
+                                 nf_near_field_options const* options, nf_step** step);
+/** The same over cells. */
+NF_API nf_status nf_step_of_cells(nf_interaction const* k, nf_cells const* cells, nf_columns x,
+                                  nf_columns const* y, nf_columns q, nf_columns out,
+                                  nf_near_field_options const* options, nf_step** step);
+/** Over handles of type `real`, as one task, which makes the tree too: sources y, if not null. It reads x, y and q, and writes
+      out or, to accumulate, adds to it. */
+NF_API nf_status nf_step_of_handles(nf_interaction const* k, nf_real real, nf_handles x,
+                                    nf_handles const* y, nf_handles q, nf_handles out,
+                                    nf_tree_options const* tree_options,
+                                    nf_near_field_options const* options, nf_step** step);
+/** Waits for its tasks. */
+NF_API void nf_step_destroy(nf_step* step);
+/** Starts the tasks, and returns at once. */
+NF_API nf_status nf_step_submit(nf_step* step);
+/** Waits for them. After a failure the outputs are unspecified. */
+NF_API nf_status nf_step_wait(nf_step* step);
+/** Steps from now on read q again; those over handles always do. */
+NF_API nf_status nf_step_inputs_changed(nf_step* step);
+/** Steps from now on read x and y again: over handles they make a new tree, others keep theirs and its pairs. */
+NF_API nf_status nf_step_positions_changed(nf_step* step);
+
 /* Views of columns */
 
 /** The columns of an array x0 y0 z0 x1 y1 z1 ..., in Fortran x(3, n). */
