@@ -116,16 +116,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return all;
   }
 
-  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column.
+  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column. Returns its memory.
   template <class View>
-  [[gnu::always_inline]] inline void check_view(char const* function, char const* argument,
-                                                View const& view, std::size_t expected)
+  [[gnu::always_inline]] inline extent check_view(char const* function, char const* argument,
+                                                  View const& view, std::size_t expected)
   {
     auto const& columns = pointers_of(view);
-    bool const has_null = extent_of(view).begin == 0;
+    extent const memory = extent_of(view);
     bool const wrong_size =
         view.size() != expected || view.size() > std::numeric_limits<index_type>::max();
-    if (!wrong_size && !(has_null && expected > 0)) return;
+    if (!wrong_size && !(memory.begin == 0 && expected > 0)) return memory;
     int null_column = 0;
     while (!wrong_size && columns[null_column] != nullptr) ++null_column;
     refuse_view(function, argument, view.size(), expected, null_column);
@@ -202,27 +202,43 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give each output its own memory");
   }
 
-  template <class A, class B>
-  [[gnu::always_inline]] inline bool extents_meet(A const& a, B const& b)
+  /// A view and its memory, of which the loops over columns of a number known at run time only are slow.
+  template <class View>
+  struct placed
   {
-    extent const of_a = extent_of(a), of_b = extent_of(b);
-    return int(of_a.begin < of_b.end) + int(of_b.begin < of_a.end) == 2;
+    View const& view;
+    extent memory;
+  };
+  template <class View>
+  placed(View const&, extent const&) -> placed<View>;
+  template <class View>
+  [[gnu::always_inline]] inline placed<View> placed_of(View const& view)
+  {
+    return {view, extent_of(view)};
   }
 
   /// Whether an output column may share memory with a column of `other`: exact for columns without strides, unless a view
   /// is empty.
   template <class Out, class View>
-  [[gnu::always_inline]] inline bool column_shares(Out const& out, View const& other)
+  [[gnu::always_inline]] inline bool column_shares(placed<Out> const& of_out,
+                                                   placed<View> const& of_other)
   {
+    Out const& out = of_out.view;
+    View const& other = of_other.view;
+    bool const extents_meet = int(of_out.memory.begin < of_other.memory.end) +
+                                  int(of_other.memory.begin < of_out.memory.end) ==
+                              2;
     if constexpr (is_strided<Out> || is_strided<View>)
-      return out.size() > 0 && other.size() > 0 && extents_meet(out, other);
+      return out.size() > 0 && other.size() > 0 && extents_meet;
     else
     {
       // overlap() of all columns in one comparison
       std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
       std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
-      constexpr int few = 4; // cheaper than the extents of both
-      if (width_of(out) * width_of(other) <= few || extents_meet(out, other))
+      // few columns cost less than the extents of both
+      constexpr bool are_few =
+          Out::n_columns > 0 && View::n_columns > 0 && Out::n_columns * View::n_columns <= 4;
+      if (are_few || extents_meet)
         for (int c = 0; c < width_of(out); ++c)
           for (int o = 0; o < width_of(other); ++o)
             nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
@@ -256,9 +272,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   /// Whether an output column may share memory with another one or one of `others`. One branch for all of them: after
   /// each call that may throw, pointers would be loaded anew.
   template <class Out, class... Views>
-  [[gnu::always_inline]] inline bool may_share(Out const& out, Views const&... others)
+  [[gnu::always_inline]] inline bool may_share(placed<Out> const& out,
+                                               placed<Views> const&... others)
   {
-    return (int(column_shares(out, others)) + ... + int(columns_share(out))) != 0;
+    return (int(column_shares(out, others)) + ... + int(columns_share(out.view))) != 0;
   }
 
   /// Throws nearfield::error if an output column shares memory with a column of `other`.
@@ -266,7 +283,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_apart(char const* function, Out const& out,
                                                  char const* argument, View const& other)
   {
-    if (column_shares(out, other)) refuse_overlap(function, out, argument, other);
+    if (column_shares(placed_of(out), placed_of(other)))
+      refuse_overlap(function, out, argument, other);
   }
 
   /// Says which two output columns share memory, if any do.
@@ -308,10 +326,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_one_set(char const* function, X const& x, Q const& q,
                                                    Out const& out)
   {
-    check_view(function, "x", x, x.size());
-    check_view(function, "q", q, x.size());
-    check_view(function, "out", out, x.size());
-    if (may_share(out, x, q)) [[unlikely]]
+    placed const of_x{x, check_view(function, "x", x, x.size())};
+    placed const of_q{q, check_view(function, "q", q, x.size())};
+    placed const of_out{out, check_view(function, "out", out, x.size())};
+    if (may_share(of_out, of_x, of_q)) [[unlikely]]
       refuse_shared(function, out, "x", x, "q", q);
   }
 
@@ -320,11 +338,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_two_sets(char const* function, X const& x, Y const& y,
                                                     Q const& q, Out const& out)
   {
-    check_view(function, "x", x, x.size());
-    check_view(function, "y", y, y.size());
-    check_view(function, "q", q, y.size());
-    check_view(function, "out", out, x.size());
-    if (may_share(out, x, y, q)) [[unlikely]]
+    placed const of_x{x, check_view(function, "x", x, x.size())};
+    placed const of_y{y, check_view(function, "y", y, y.size())};
+    placed const of_q{q, check_view(function, "q", q, y.size())};
+    placed const of_out{out, check_view(function, "out", out, x.size())};
+    if (may_share(of_out, of_x, of_y, of_q)) [[unlikely]]
       refuse_shared(function, out, "x", x, "y", y, "q", q);
   }
 
@@ -334,14 +352,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                                                       XQ const& x_q, YQ const& y_q,
                                                       XOut const& x_out, YOut const& y_out)
   {
-    check_view(function, "x", x, x.size());
-    check_view(function, "x_q", x_q, x.size());
-    check_view(function, "x_out", x_out, x.size());
-    check_view(function, "y", y, y.size());
-    check_view(function, "y_q", y_q, y.size());
-    check_view(function, "y_out", y_out, y.size());
-    if (int(may_share(x_out, x, x_q, y, y_q, y_out)) + int(may_share(y_out, x, x_q, y, y_q)) != 0)
-        [[unlikely]]
+    placed const of_x{x, check_view(function, "x", x, x.size())};
+    placed const of_x_q{x_q, check_view(function, "x_q", x_q, x.size())};
+    placed const of_x_out{x_out, check_view(function, "x_out", x_out, x.size())};
+    placed const of_y{y, check_view(function, "y", y, y.size())};
+    placed const of_y_q{y_q, check_view(function, "y_q", y_q, y.size())};
+    placed const of_y_out{y_out, check_view(function, "y_out", y_out, y.size())};
+    if (int(may_share(of_x_out, of_x, of_x_q, of_y, of_y_q, of_y_out)) +
+            int(may_share(of_y_out, of_x, of_x_q, of_y, of_y_q)) !=
+        0) [[unlikely]]
     {
       refuse_shared(function, x_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q, "y_out", y_out);
       refuse_shared(function, y_out, "x", x, "x_q", x_q, "y", y, "y_q", y_q);
@@ -385,7 +404,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     else
     {
       interaction_shape const& of = shape_of(k);
-      int const n_rhs = width_of(q) / of.n_in;
+      int const n_rhs = width_of(q) == of.n_in ? 1 : width_of(q) / of.n_in; // without a division
       if (n_rhs == 0 || width_of(q) != n_rhs * of.n_in || width_of(out) != n_rhs * of.n_out)
         refuse_sides(of, width_of(q), width_of(out));
       if constexpr (run_time_interaction<K>)
