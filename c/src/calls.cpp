@@ -98,6 +98,14 @@ namespace nearfield::c
                 std::to_string(expected));
   }
 
+  void check_width(char const* name, int found)
+  {
+    constexpr int most = 1'000'000;
+    if (found > most)
+      throw error(std::string(name) + " has " + std::to_string(found) + " columns; give at most " +
+                  std::to_string(most));
+  }
+
   place::place(nf_place const* where)
   {
     if (where == nullptr) return;

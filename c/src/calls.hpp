@@ -98,6 +98,8 @@ namespace nearfield::c
     count_of(columns.n_points, "n_points");
   }
   [[noreturn]] void refuse_width(char const* name, int found, int expected);
+  /// Throws nearfield::error for a number of columns that no call has, whose pointers would fill the memory.
+  void check_width(char const* name, int found);
 
   /// The pointer to the first value of a column.
   template <class T>

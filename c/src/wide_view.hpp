@@ -31,7 +31,10 @@ namespace nearfield::c
       std::size_t const n = count_of(of.n_columns, "n_columns");
       T** pointers = few_;
       if (n > std::size(few_)) [[unlikely]]
+      {
+        check_width(name, of.n_columns);
         pointers = (many_ = std::make_unique<T*[]>(n)).get();
+      }
       auto* first = static_cast<T*>(of.first);
       std::ptrdiff_t const step = first == nullptr ? 0 : of.column_stride;
       if (of.columns != nullptr)

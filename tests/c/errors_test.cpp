@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -137,6 +139,113 @@ namespace
     EXPECT_THAT(out, testing::Each(0)) << "nothing is written";
   }
 
+  TEST_F(c_errors, of_any_struct_of_another_size)
+  {
+    auto const tree = made<nf_tree>(nf_tree_create, nullptr, points, nullptr, nullptr);
+    auto const list = made<nf_pair_list>(nf_pair_list_create);
+    nf_tree* made_tree = nullptr;
+    nf_leaf_list* leaves = nullptr;
+    std::int64_t n = 0;
+    // f(struct) with sizes that a program compiled with another header may give
+    auto const refuses = [&]<class Options>(Options options, char const* name, auto const& f)
+    {
+      for (std::size_t const size : {std::size_t(0), sizeof options - 8, sizeof options + 8})
+      {
+        options.size = size;
+        expect_failure(f(&options), nf_invalid_argument, name, "size is " + std::to_string(size),
+                       std::to_string(sizeof options));
+      }
+    };
+    refuses(nf_tree_options{}, "options", [&](auto* options)
+            { return nf_tree_create(nullptr, points, nullptr, options, &made_tree); });
+    refuses(nf_leaf_list_options{}, "options",
+            [&](auto* options) { return nf_leaf_list_create(options, &leaves); });
+    refuses(nf_tree_info{}, "info", [&](auto* info) { return nf_tree_info_get(tree.get(), info); });
+    refuses(nf_near_field_options{}, "options",
+            [&](auto* options)
+            {
+              return nf_near_field_of_tree(nullptr, k.get(), tree.get(), points, nullptr, inputs,
+                                           outputs, options);
+            });
+    refuses(nf_pair_columns{}, "to",
+            [&](auto* to) { return nf_find_pairs(nullptr, cells.get(), to, &n); });
+    refuses(nf_list_options{}, "options", [&](auto* options)
+            { return nf_pair_list_fill(nullptr, cells.get(), options, list.get()); });
+    refuses(nf_pair_view{}, "view",
+            [&](auto* view) { return nf_pair_list_view(list.get(), view); });
+    EXPECT_EQ(made_tree, nullptr);
+    EXPECT_EQ(leaves, nullptr);
+    EXPECT_THAT(out, testing::Each(0)) << "nothing is written";
+  }
+
+  TEST_F(c_errors, of_points_that_are_not_those_of_a_handle)
+  {
+    auto const tree = made<nf_tree>(nf_tree_create, nullptr, points, nullptr, nullptr);
+    auto const over_tree = [&](nf_interaction const* of, nf_columns const& a,
+                               nf_columns const* other, nf_columns const& b, nf_columns const& c)
+    {
+      return nf_near_field_of_tree(nullptr, of, tree.get(), a, other, b, c, nullptr);
+    };
+    std::vector<double> const many(9);
+    nf_columns const three = nf_rows(nf_float64, many.data(), 3, 3),
+                     three_inputs = nf_rows(nf_float64, many.data(), 3, 1),
+                     flat = nf_rows(nf_float64, x.data(), 2, 2);
+    expect_failure(over_tree(k.get(), three, nullptr, three_inputs, outputs), nf_invalid_argument,
+                   "x has 3 points");
+    expect_failure(over_tree(k.get(), points, nullptr, three_inputs, outputs), nf_invalid_argument,
+                   "q has 3 points");
+    expect_failure(over_tree(k.get(), points, &points, inputs, outputs), nf_invalid_argument);
+    expect_failure(over_tree(k.get(), flat, nullptr, inputs, outputs), nf_invalid_argument, "2");
+    auto const in_a_plane =
+        made<nf_interaction>(nf_interaction_create, "one_over_r", 2, 0, nullptr, nullptr);
+    expect_failure(over_tree(in_a_plane.get(), points, nullptr, inputs, outputs),
+                   nf_invalid_argument);
+    expect_failure(nf_near_field_of_cells(nullptr, k.get(), cells.get(), three, nullptr,
+                                          three_inputs, outputs, nullptr),
+                   nf_invalid_argument, "3 points");
+    expect_failure(nf_cells_rebuild(cells.get(), flat, nullptr), nf_invalid_argument,
+                   "x has 2 columns");
+    EXPECT_THAT(out, testing::Each(0)) << "nothing is written";
+  }
+
+  TEST_F(c_errors, of_columns_that_no_array_has)
+  {
+    nf_columns wrong = inputs;
+    wrong.n_columns = std::numeric_limits<std::int32_t>::max(); // the pointers would take 16 GiB
+    expect_failure(inner(points, wrong, outputs), nf_invalid_argument, "q has 2147483647 columns");
+    wrong = outputs;
+    wrong.n_points = std::int64_t(1) << 40;
+    expect_failure(inner(points, inputs, wrong), nf_invalid_argument, "out has 1099511627776");
+    for (std::int64_t const stride : {std::int64_t(0), std::int64_t(-1)})
+    {
+      wrong = points;
+      wrong.stride = stride;
+      nf_tree* tree = nullptr;
+      expect_failure(nf_tree_create(nullptr, wrong, nullptr, nullptr, &tree), nf_invalid_argument,
+                     "stride is " + std::to_string(stride));
+      expect_failure(nf_cells_rebuild(cells.get(), wrong, nullptr), nf_invalid_argument,
+                     "stride is " + std::to_string(stride));
+      wrong = outputs;
+      wrong.stride = stride;
+      expect_failure(inner(points, inputs, wrong), nf_invalid_argument,
+                     "stride is " + std::to_string(stride));
+    }
+    // outputs on top of each other
+    auto const gradient =
+        made<nf_interaction>(nf_interaction_create, "grad_one_over_r", 3, 0, nullptr, nullptr);
+    std::vector<double> sums(6);
+    wrong = nf_rows(nf_float64, sums.data(), 2, 3);
+    wrong.column_stride = 0;
+    expect_failure(nf_p2p_inner(nullptr, gradient.get(), points, inputs, wrong),
+                   nf_invalid_argument, "overlap");
+    void* const apart[3] = {sums.data(), nullptr, sums.data() + 2};
+    expect_failure(
+        nf_p2p_inner(nullptr, gradient.get(), points, inputs, nf_apart(nf_float64, apart, 2, 3)),
+        nf_invalid_argument, "column 1 is null");
+    EXPECT_THAT(out, testing::Each(0)) << "nothing is written";
+    EXPECT_THAT(sums, testing::Each(0)) << "nothing is written";
+  }
+
   TEST_F(c_errors, of_places)
   {
     auto where = options_with_size<nf_place>();
@@ -231,6 +340,26 @@ namespace
     met[0] = -1;
     expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "neighbours", "-1");
     met[0] = 1;
+    offsets = {0, 2, 1};
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument);
+    offsets = {0, 1, 2};
+    rows = {0, 2, 1};
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument);
+    rows = {0, 1, 1};
+    options.n_leaves = -1;
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "n_leaves is -1");
+    options.n_leaves = 2;
+    std::int32_t shift_of = 3;
+    options.shift_of = &shift_of;
+    options.n_shifts = 1;
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "shifts is null");
+    double const shifts[1][3] = {};
+    options.shifts = shifts;
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "3");
+    shift_of = 65536;
+    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "65536");
+    shift_of = 0;
+    EXPECT_EQ(leaves, nullptr);
     auto const made_list = made<nf_leaf_list>(nf_leaf_list_create, &options);
     auto form = options_with_size<nf_near_field_options>();
     form.form = 4;
