@@ -137,6 +137,12 @@ namespace nearfield::c
         throw error("index_bytes is " + std::to_string(to.index_bytes) + "; give 4 or 8");
       if (to.index_base != 0 && (to.index_base != 1 || where.is_gpu()))
         throw error("index_base is " + std::to_string(to.index_base) + "; give 0 or, on a CPU, 1");
+      if ((to.vector_stride != 0 || to.vector_column_stride != 0) &&
+          (to.vector_stride == 0 || to.vector_column_stride == 0 ||
+           to.vector_stride == to.vector_column_stride))
+        throw error("vector_stride is " + std::to_string(to.vector_stride) +
+                    ", and vector_column_stride " + std::to_string(to.vector_column_stride) +
+                    "; give two that differ, or 0 for both");
     }
 
     template <class What>

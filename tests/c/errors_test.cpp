@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <thread>
 #include <vector>
 
@@ -312,6 +313,14 @@ namespace
     expect_failure(nf_find_pairs(nullptr, cells.get(), &to, &n), nf_invalid_argument,
                    "index_base is 2");
     to.index_base = 0;
+    for (auto const& [stride, of_columns] : {std::pair(3, 0), std::pair(0, 1), std::pair(1, 1)})
+    {
+      to.vector_stride = stride;
+      to.vector_column_stride = of_columns;
+      expect_failure(nf_find_pairs(nullptr, cells.get(), &to, &n), nf_invalid_argument,
+                     "vector_stride is " + std::to_string(stride));
+    }
+    to.vector_stride = to.vector_column_stride = 0;
     to.room = -1;
     expect_failure(nf_find_pairs(nullptr, cells.get(), &to, &n), nf_invalid_argument, "room is -1");
     nf_cells* made_ones = nullptr;

@@ -352,7 +352,7 @@ typedef struct nf_pair_columns
   void* to_j;                   /**< -d, likewise */
   int32_t* images;              /**< S, likewise */
   int64_t vector_stride;        /**< of d, to_j and images: from one pair to the next */
-  int64_t vector_column_stride; /**< from one axis to the next; both or none */
+  int64_t vector_column_stride; /**< from one axis to the next; both, or 0 */
   uint64_t*
       offsets; /**< one more than targets: where rows begin; not with nf_by_cell. Never based on 1. */
 } nf_pair_columns;
