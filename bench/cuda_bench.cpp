@@ -63,7 +63,7 @@ namespace
   }
 
   template <class K, class T, int NColumns>
-  double largest_error(bench::problem<T, K::dim>& p, nf::soa<T, NColumns> const& out)
+  double largest_error(bench::gpu_problem<T, K::dim>& p, nf::soa<T, NColumns> const& out)
   {
     auto const& sums = p.sums_of(K{});
     double largest = 0;
@@ -86,8 +86,8 @@ namespace
   }
 
   template <class K, class T>
-  void run_classic(bench::problem<T, K::dim> const& p, T const* q, nf::soa<T, K::n_out> const& out,
-                   int threads)
+  void run_classic(bench::gpu_problem<T, K::dim> const& p, T const* q,
+                   nf::soa<T, K::n_out> const& out, int threads)
   {
     if (p.is_box())
     {
@@ -109,7 +109,7 @@ namespace
   template <class K, class T, int NRhs>
   void run(benchmark::State& state, bench::description const& d, form f)
   {
-    auto& p = bench::problem_of<T, K::dim>(d);
+    auto& p = bench::problem_of<bench::gpu_problem<T, K::dim>>(d);
     auto const q = inputs_of<K::n_in, NRhs>(p.q());
     nf::device_columns<T, NRhs * K::n_out> out(p.size());
     K const k;

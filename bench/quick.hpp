@@ -1,5 +1,7 @@
 #pragma once
 
+#include "plain_loop.hpp"
+
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/kernels/builtin.hpp>
 
@@ -7,7 +9,6 @@
 #include NEARFIELD_QUICK_HEADER
 #endif
 
-#include <cstddef>
 #include <string_view>
 
 namespace bench
@@ -24,21 +25,7 @@ namespace bench
       nearfield::dipole_tensor<2>, nearfield::dipole_tensor<3>>;
 #endif
 
-  /// One box with itself, if y is x, or two boxes of n points.
-  template <class T>
-  struct plain_boxes
-  {
-    std::size_t n;
-    T const *const *x, *const *y, *const *x_q, *const *y_q; ///< columns
-    T* const* x_out;
-    T* const* y_out; ///< null: one-sided
-  };
-
-  template <class T>
-  using plain_function = void (*)(plain_boxes<T> const& boxes);
-
-  /// The loop that a user would write around an interaction, by its place in that list; compiled with -O3 -march=native
-  /// -ffast-math.
+  /// The plain loop of an interaction, by its place in that list.
   plain_function<float> plain_loop_f32(int interaction);
   plain_function<double> plain_loop_f64(int interaction);
 

@@ -56,9 +56,9 @@ namespace bench
 
     /// Boxes in the shape of leaves, for all interactions of a dimension.
     template <class T, int Dim>
-    problem<T, Dim> const& leaves_of(std::size_t size)
+    gpu_problem<T, Dim> const& leaves_of(std::size_t size)
     {
-      static std::map<std::size_t, problem<T, Dim>> made;
+      static std::map<std::size_t, gpu_problem<T, Dim>> made;
       return made.try_emplace(size, description{shape::leaves, size}).first->second;
     }
 
@@ -94,7 +94,7 @@ namespace bench
                        });
       for (std::size_t const size : leaf_sizes)
       {
-        problem<T, K::dim> const& p = leaves_of<T, K::dim>(size);
+        gpu_problem<T, K::dim> const& p = leaves_of<T, K::dim>(size);
         nf::device_columns<T, K::n_in> const q(inputs<K::n_in>(p.q()));
         nf::device_columns<T, K::n_out> out(p.size());
         auto const form = IsMutual ? nf::pair_form::mutual : nf::pair_form::one_sided;

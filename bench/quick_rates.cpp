@@ -104,7 +104,7 @@ namespace
                                         !is_mutual ? nullptr
                                         : is_one   ? out.data()
                                                    : y_out.data()};
-      double const plain = seconds_of_call([&] { loop(boxes); });
+      double const plain = seconds_of_call([&] { loop(&k, boxes); });
       auto const count = static_cast<double>(n);
       double const pairs = is_one ? count * (count - 1) : count * count * (is_mutual ? 2 : 1);
       std::printf("  %6.2f %4.1fx", 1e-9 * pairs / ours, plain / ours);
