@@ -301,7 +301,7 @@ namespace nearfield
 
     static constexpr double root_scale = !seeded                       ? 1
                                          : std::is_same_v<T, float>    ? 2
-                                         : detail::seeds_doubles<Arch> ? 16
+                                         : detail::seeds_doubles<Arch> ? 3.2
                                                                        : 8. / 3;
 
     static NEARFIELD_FN V scaled_rsqrt(V const& x)
@@ -311,7 +311,7 @@ namespace nearfield
       else if constexpr (std::is_same_v<T, float>)
         return newton(x, seed(x), V(3)); // 2 / sqrt
       else if constexpr (detail::seeds_doubles<Arch>)
-        return newton(x, newton(x, seed(x), V(3)), V(12)); // 2, then 16 / sqrt
+        return fourth_order(x, seed(x)); // 16/5 / sqrt
       else
       {
         V y = x;
@@ -347,6 +347,21 @@ namespace nearfield
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m)
         result.part[m] = y.part[m] * xsimd::fnma(x.part[m] * y.part[m], y.part[m], c.part[m]);
+      return result;
+    }
+
+    /// y (35 - 35 h + 21 h^2 - 5 h^3) / 5 with h = x y^2, the step that raises the error of the seed to the fourth power: 35/128
+    /// (2^-13)^4 at most. As a depressed cubic it takes one operation less than two Newton steps.
+    static NEARFIELD_FN V fourth_order(V const& x, V const& y)
+    {
+      batch const shift(1.4), slope(1.12), rest(2.688);
+      V result;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+      {
+        batch const g = xsimd::fms(x.part[m] * y.part[m], y.part[m], shift);
+        result.part[m] = y.part[m] * xsimd::fnma(g, xsimd::fma(g, g, slope), rest);
+      }
       return result;
     }
 
