@@ -107,8 +107,10 @@ namespace nearfield::detail
     static NEARFIELD_FN core_factors<V> at(vec<V, 3> const& r, V const& sigma)
     {
       V const sigma2 = sigma * sigma, root = nearfield::rsqrt(dot(r, r) + sigma2);
-      V const root2 = root * root, share = sigma2 * root2;
-      return {root * root2, V(1) + V(1.5) * share, root2 * (V(-3) - V(7.5) * share)};
+      // products with sigma2 first: they are of a point
+      V const root2 = root * root;
+      return {root * root2, V(1) + V(1.5) * sigma2 * root2,
+              root2 * (V(-3) - V(7.5) * sigma2 * root2)};
     }
   };
 
