@@ -137,6 +137,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     constexpr int terms = terms_in_a_row<real_of<V>>, packs = twice ? Packs : terms;
     constexpr bool in_runs = terms < most_packs;
     static_assert(packs <= terms);
+    // all packs of a panel at once: the loop below would load and store what a block holds in registers
+    if constexpr (!in_runs && !twice)
+      return sweep_once<Mutual, Tested>(k, block, block.out, sources, first, last);
     for (int next; first < last; first = next)
     {
       next = last - first < packs ? last : first + packs;
