@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace nearfield::test;
