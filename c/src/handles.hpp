@@ -4,6 +4,7 @@
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/kernels/any_interaction.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/pairs.hpp>
@@ -30,7 +31,7 @@ struct nf_interaction
 
 struct nf_leaf_list
 {
-  nearfield::leaf_list leaves;
+  std::variant<nearfield::leaf_list, nearfield::cuda_list> of;
 };
 
 struct nf_tree

@@ -1,15 +1,18 @@
 #include "calls.hpp"
 
 #include <span>
+#include <utility>
 
 using namespace nearfield;
 
-nf_status nf_leaf_list_create(nf_leaf_list_options const* options, nf_leaf_list** leaves)
+nf_status nf_leaf_list_create(nf_place const* where, nf_leaf_list_options const* options,
+                              nf_leaf_list** leaves)
 {
   return c::create(
       leaves, "leaves",
       [&]
       {
+        c::place const on(where);
         nf_leaf_list_options const of = c::options_of(&c::given(options, "options"), "options");
         std::size_t const n = c::count_of(of.n_leaves, "n_leaves");
         auto const targets = c::indices_of("offsets", of.offsets, n + 1);
@@ -29,9 +32,15 @@ nf_status nf_leaf_list_create(nf_leaf_list_options const* options, nf_leaf_list*
         for (std::size_t s = 0; s < shifts.size(); ++s)
           shifts[s] = {of.shifts[s][0], of.shifts[s][1], of.shifts[s][2]};
         leaf_list::neighbour_lists const met{rows, neighbours, shift_of, shifts};
-        if (of.source_offsets == nullptr) return new nf_leaf_list{leaf_list({targets}, met)};
+        auto const made = [&](leaf_list&& all)
+        {
+          if (!on.is_gpu()) return new nf_leaf_list{std::move(all)};
+          return new nf_leaf_list{
+              cuda_list(on.gpu(), all.targets(), all.interactions(), all.n_sources())};
+        };
+        if (of.source_offsets == nullptr) return made(leaf_list({targets}, met));
         auto const sources = c::indices_of("source_offsets", of.source_offsets, n + 1);
-        return new nf_leaf_list{leaf_list({targets}, {sources}, met)};
+        return made(leaf_list({targets}, {sources}, met));
       });
 }
 

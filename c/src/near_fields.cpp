@@ -27,7 +27,8 @@ namespace nearfield::c
       template <class Leaves>
       void over(char const* name, Leaves const& leaves) const
       {
-        constexpr bool is_of_gpu = detail::has_device_leaves<Leaves>;
+        constexpr bool is_of_gpu =
+            detail::has_device_leaves<Leaves> || std::same_as<Leaves, cuda_list>;
         where.check_handle(name, is_of_gpu);
         with_real(x,
                   [&]<class T>()
@@ -68,7 +69,11 @@ nf_status nf_near_field_of_leaves(nf_place const* where, nf_interaction const* k
       [&]
       {
         c::near_field_call const call(where, k, x, y, q, out, options);
-        call.over("leaves", leaf_list::part(c::given(leaves, "leaves").leaves));
+        auto const& all = c::given(leaves, "leaves").of;
+        if (auto const* of_cpus = std::get_if<leaf_list>(&all))
+          call.over("leaves", leaf_list::part(*of_cpus));
+        else
+          call.over("leaves", *std::get_if<cuda_list>(&all));
       });
 }
 

@@ -78,7 +78,8 @@ namespace
                    nf_invalid_argument, "n_pairs is null");
     expect_failure(nf_find_pairs(nullptr, cells.get(), nullptr, &n), nf_invalid_argument,
                    "to is null");
-    expect_failure(nf_leaf_list_create(nullptr, nullptr), nf_invalid_argument, "leaves is null");
+    expect_failure(nf_leaf_list_create(nullptr, nullptr, nullptr), nf_invalid_argument,
+                   "leaves is null");
     expect_failure(
         nf_near_field_of_tree(nullptr, k.get(), nullptr, points, nullptr, inputs, outputs, nullptr),
         nf_invalid_argument, "tree is null");
@@ -160,7 +161,7 @@ namespace
     refuses(nf_tree_options{}, "options", [&](auto* options)
             { return nf_tree_create(nullptr, points, nullptr, options, &made_tree); });
     refuses(nf_leaf_list_options{}, "options",
-            [&](auto* options) { return nf_leaf_list_create(options, &leaves); });
+            [&](auto* options) { return nf_leaf_list_create(nullptr, options, &leaves); });
     refuses(nf_tree_info{}, "info", [&](auto* info) { return nf_tree_info_get(tree.get(), info); });
     refuses(nf_near_field_options{}, "options",
             [&](auto* options)
@@ -341,35 +342,39 @@ namespace
     auto options = options_with_size<nf_leaf_list_options>();
     options.n_leaves = 2;
     nf_leaf_list* leaves = nullptr;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "offsets is null");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument,
+                   "offsets is null");
     options.offsets = offsets.data();
     options.neighbour_offsets = rows.data();
     options.neighbours = met.data();
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "7");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument, "7");
     met[0] = -1;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "neighbours", "-1");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument,
+                   "neighbours", "-1");
     met[0] = 1;
     offsets = {0, 2, 1};
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument);
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument);
     offsets = {0, 1, 2};
     rows = {0, 2, 1};
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument);
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument);
     rows = {0, 1, 1};
     options.n_leaves = -1;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "n_leaves is -1");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument,
+                   "n_leaves is -1");
     options.n_leaves = 2;
     std::int32_t shift_of = 3;
     options.shift_of = &shift_of;
     options.n_shifts = 1;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "shifts is null");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument,
+                   "shifts is null");
     double const shifts[1][3] = {};
     options.shifts = shifts;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "3");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument, "3");
     shift_of = 65536;
-    expect_failure(nf_leaf_list_create(&options, &leaves), nf_invalid_argument, "65536");
+    expect_failure(nf_leaf_list_create(nullptr, &options, &leaves), nf_invalid_argument, "65536");
     shift_of = 0;
     EXPECT_EQ(leaves, nullptr);
-    auto const made_list = made<nf_leaf_list>(nf_leaf_list_create, &options);
+    auto const made_list = made<nf_leaf_list>(nf_leaf_list_create, nullptr, &options);
     auto form = options_with_size<nf_near_field_options>();
     form.form = 4;
     expect_failure(nf_near_field_of_leaves(nullptr, k.get(), made_list.get(), points, nullptr,

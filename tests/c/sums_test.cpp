@@ -201,7 +201,7 @@ namespace
     options.shift_of = shift_of.data();
     options.n_shifts = 2;
     options.shifts = shifts;
-    auto const leaves = made<nf_leaf_list>(nf_leaf_list_create, &options);
+    auto const leaves = made<nf_leaf_list>(nf_leaf_list_create, nullptr, &options);
 
     std::vector<index_type> const cpp_offsets{0, 30, 60, 90}, cpp_rows{0, 1, 3, 4},
         cpp_met{1, 2, 0, 1};

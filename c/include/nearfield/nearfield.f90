@@ -170,8 +170,9 @@ module nearfield
       real(c_double) :: values(*)
       integer(c_int32_t) :: status
     end function
-    function c_leaf_list_create(options, leaves) bind(c, name='nf_leaf_list_create') result(status)
+    function c_leaf_list_create(where, options, leaves) bind(c, name='nf_leaf_list_create') result(status)
       import
+      type(c_place) :: where
       type(c_leaf_list_options) :: options
       type(c_ptr) :: leaves
       integer(c_int32_t) :: status
@@ -453,7 +454,7 @@ contains
       from_0(:, 3) = source_offsets - 1
       options%source_offsets = c_loc(from_0(1, 3))
     end if
-    call report(c_leaf_list_create(options, leaves%handle), stat)
+    call report(c_leaf_list_create(place_of(), options, leaves%handle), stat)
   end subroutine
 
   subroutine create_tree(tree, x, y, max_leaf_size, level, box, threads, stat)

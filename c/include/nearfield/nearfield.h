@@ -219,7 +219,9 @@ typedef struct nf_leaf_list_options
 } nf_leaf_list_options;
 
 typedef struct nf_leaf_list nf_leaf_list;
-NF_API nf_status nf_leaf_list_create(nf_leaf_list_options const* options, nf_leaf_list** leaves);
+/** With nf_cuda the arrays of the options are in host memory, and near fields over the list on the GPU and one-sided. */
+NF_API nf_status nf_leaf_list_create(nf_place const* where, nf_leaf_list_options const* options,
+                                     nf_leaf_list** leaves);
 NF_API void nf_leaf_list_destroy(nf_leaf_list* leaves);
 
 /** How a tree is cut. */
