@@ -4,14 +4,14 @@ program from_fortran
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   implicit none
   integer, parameter :: n = 1000
-  real(real64), target :: x(3, n), q(n), sums(4, n), near_sums(4, n)
+  real(real64), target :: x(3, n), q(n), sums(4, n), near_sums(4, n), x_eps(4, n), fields(4, n)
   real(real64), allocatable, target :: d(:, :)
   integer(int32), allocatable, target :: i(:), j(:)
   integer(int64) :: n_pairs
   integer(int32) :: stat
   integer :: t, s
   real(real64) :: value, error
-  type(nf_interaction) :: k, unknown
+  type(nf_interaction) :: k, gauss, gravity, unknown
   type(nf_threads) :: threads
   type(nf_tree) :: tree
   type(nf_cells) :: cells
@@ -26,6 +26,15 @@ program from_fortran
   call nf_create(k, 'val_grad_one_over_r', 3)
   call nf_p2p(k, nf_view(x), nf_view(q), nf_view(sums)) ! x(3, n), q(n), sums(4, n)
   ! [fortran_sum]
+
+  x_eps(1:3, :) = x
+  x_eps(4, :) = 0
+  fields = 0
+  ! [fortran_parameters]
+  call nf_create(gauss, 'gaussian', 3, names=['sigma'], values=[0.1d0])
+  call nf_create(gravity, 'individual_plummer_gravity', 3)
+  call nf_p2p(gravity, nf_view(x_eps), nf_view(q), nf_view(fields)) ! x_eps(4, n): x, y, z, eps
+  ! [fortran_parameters]
 
   ! [fortran_tree]
   call nf_create(threads)
@@ -52,6 +61,8 @@ program from_fortran
     error = max(error, abs(value - sums(1, t))/value)
   end do
   is_right = error < 1d-13 .and. all(near_sums(1, :) <= sums(1, :)) .and. all(sum(d**2, 1) < 0.1d0**2)
+  ! without softening it is 1/r with its gradient
+  is_right = is_right .and. all(abs(fields - sums) <= 1d-13*maxval(abs(sums)))
   is_right = is_right .and. minval(i) >= 1 .and. maxval(i) <= n
   ! in the open direction no image is near
   is_right = is_right .and. all(d(3, :) == x(3, i) - x(3, j))
@@ -66,6 +77,8 @@ program from_fortran
   call nf_destroy(cells)
   call nf_destroy(tree)
   call nf_destroy(threads)
+  call nf_destroy(gauss)
+  call nf_destroy(gravity)
   call nf_destroy(k)
   if (.not. is_right) error stop 'a result is wrong'
 end program
