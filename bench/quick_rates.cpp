@@ -1,7 +1,8 @@
 // quick_rates [TEXT]: rates of P2P calls on one core in one table, in less than a minute, beside the loop that a user
-// would write; then the rates of a GPU. With TEXT, of the interactions whose name has it.
+// would write; then the rates of a GPU. With TEXT, of all interactions whose name has it.
 
 #include "clouds.hpp"
+#include "interactions.hpp"
 #include "peaks.hpp"
 #include "quick.hpp"
 #include "rates.hpp"
@@ -9,6 +10,7 @@
 
 #include <nearfield/p2p/p2p.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -114,6 +116,64 @@ namespace
     std::fflush(stdout);
   }
 
+  /// The rows of an interaction that has no loop here, by its name.
+  template <class T, int Dim>
+  void print_rows_of(nf::interaction_info const& info)
+  {
+    for (bool const is_mutual : {false, true})
+    {
+      if (is_mutual && !info.has_mutual) continue;
+      std::printf("%-22s %dd  %s  %-12s", std::string(info.name).c_str(), Dim,
+                  bench::precision_name<T>, is_mutual ? "inner mutual" : "inner");
+      for (std::size_t const n : sizes)
+      {
+        auto const count = static_cast<double>(n);
+        double const spacing = std::pow(count, -1. / Dim);
+        auto const k = bench::interaction_of(info, spacing);
+        bench::cloud<T, Dim> const cloud(n);
+        bench::run_time_columns<std::vector<T>> const q(info.n_in, cloud.q),
+            parameters(static_cast<int>(info.point_parameters.size()),
+                       std::vector<T>(n, static_cast<T>(spacing)));
+        bench::run_time_columns<std::vector<T>> out(info.n_out, std::vector<T>(n));
+        std::vector<T const*> columns;
+        for (auto const& column : cloud.x) columns.push_back(column.data());
+        columns.insert(columns.end(), parameters.pointers.begin(), parameters.pointers.end());
+        nf::soa<T const, nf::run_time_columns> const x(columns, n), inputs(q.view());
+        double const seconds = seconds_of_call(
+            [&]
+            {
+              is_mutual ? nf::p2p_inner_mutual(nf::simd, k, x, inputs, out.view())
+                        : nf::p2p_inner(nf::simd, k, x, inputs, out.view());
+            });
+        std::printf("  %6.2f      ", 1e-9 * count * (count - 1) / seconds);
+      }
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  }
+
+  /// Those of all others whose name has `text`.
+  void print_others(std::string_view text)
+  {
+    for (nf::interaction_info const& info : nf::interaction_infos())
+    {
+      bool has_loop = false;
+      bench::quick_interactions::for_each(
+          [&]<class K> { has_loop |= K::name == info.name && K::dim == info.dim; });
+      if (has_loop || !info.is_built || info.name.find(text) == std::string_view::npos) continue;
+      if (info.dim == 2)
+      {
+        print_rows_of<float, 2>(info);
+        print_rows_of<double, 2>(info);
+      }
+      else
+      {
+        print_rows_of<float, 3>(info);
+        print_rows_of<double, 3>(info);
+      }
+    }
+  }
+
   template <class K, class T>
   void print_rows()
   {
@@ -146,6 +206,7 @@ int main(int argc, char** argv)
         print_rows<K, float>();
         print_rows<K, double>();
       });
+  if (!text.empty()) print_others(text);
 #ifdef QUICK_GPU
   bench::print_gpu_table(text);
 #else
