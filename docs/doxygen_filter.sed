@@ -15,8 +15,8 @@ s/static constexpr int inv_r_power\(int/\/** The power of 1\/|r| in an output's 
 s/NEARFIELD_FN (constexpr )?auto operator\(\)\(vec<V, [a-z0-9]+> const&/\/** The map K at r = x_i - x_j; inv_r is 1\/|r|. *\/ &/
 
 # How an interaction describes itself, which its docstring says too; lines stay.
-s/^ *static constexpr ((std::string_view|std::array<std::string_view)|auto point_parameters|bool (calls_functions|is_regular)).*;$//
-/^ *static constexpr (std::string_view|std::array<std::string_view)/,/;$/s/.*//
+s/^ *static constexpr (std::string_view|(std::array|auto) point_parameters|bool (calls_functions|is_regular)).*;$//
+/^ *static constexpr (std::string_view|std::array point_parameters)/,/;$/s/.*//
 /^ *static constexpr auto parameters\(\)/,/^    \}$/s/.*//
 
 # What every map has.

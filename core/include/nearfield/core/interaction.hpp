@@ -170,7 +170,7 @@ namespace nearfield
   ///
   ///     static constexpr std::string_view formula = "exp(-|r|^2 / sigma^2)", source = "...";
   ///     static constexpr std::string_view inputs = "charge", outputs = "potential";
-  ///     static constexpr std::array<std::string_view, n_parameters> point_parameters{"eps"};
+  ///     static constexpr std::array point_parameters{point_parameter{"eps", parameter_range::not_negative, "length"}};
   ///     static constexpr auto parameters()
   ///     {
   ///       return std::array{parameter<gaussian>{"sigma", &gaussian::sigma, parameter_range::positive, "length"}};
