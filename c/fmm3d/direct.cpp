@@ -99,6 +99,23 @@ namespace
       auto const s = range(of.sources, of.n_sources), t = range(of.targets, of.n_targets);
       if (s[0] - t[1] >= of.thresh || t[0] - s[1] >= of.thresh) return false;
     }
+    if (of.n_sources * of.n_targets <= 1'000'000) // cells would take longer
+    {
+      double const thresh2 = of.thresh * of.thresh;
+      std::int64_t n_close = 0;
+      for (std::int64_t i = 0; i < of.n_targets; ++i)
+        for (std::int64_t j = 0; j < of.n_sources; ++j)
+        {
+          double r2 = 0;
+          for (int a = 0; a < 3; ++a)
+          {
+            double const r = of.targets[3 * i + a] - of.sources[3 * j + a];
+            r2 += r * r;
+          }
+          n_close += std::int64_t(r2 > 0) & std::int64_t(r2 < thresh2);
+        }
+      return n_close > 0;
+    }
     nf_columns const y = nf_rows(nf_float64, of.sources, of.n_sources, 3);
     nf_cells* made = nullptr;
     if (nf_cells_create(nullptr, nf_rows(nf_float64, of.targets, of.n_targets, 3), &y, of.thresh,
