@@ -6,6 +6,7 @@
 //                                             columns in device memory, or pinned: uploaded and downloaded too
 //   moving/sums/<precision>/<leaves>/<form>/<n>  rebuild of leaves in a periodic box and the near field of a Gaussian that
 //                                             is zero beyond R = 0.03, over a cell list, or a tree of boxes as wide as R
+//   moving/ewald/<precision>/...              the same of Ewald's real part with gradient over cells, alpha = 3 / R
 //   moving/argon/<precision>/<form>/<n>       a step of fcc argon: energy, force and virial within 2.5 sigma over cells
 //                                             with a skin of 1 A, built anew in every tenth step
 
@@ -185,16 +186,17 @@ namespace
         [&](int, std::size_t i) { return result.data[host_tree.target_order()[i]]; });
   }
 
+  constexpr double cutoff = 0.03; ///< of sums over cells
+
   /// Steps over leaves, whose pairs `pairs` counts.
-  template <class T, class Leaves>
-  void run_sums(benchmark::State& state, bench::cloud<T, 3> const& points, double cutoff,
+  template <class T, class K, class Leaves>
+  void run_sums(benchmark::State& state, K const& k, bench::cloud<T, 3> const& points,
                 nf::device_columns<T, 3> const& x, Leaves&& leaves, double pairs,
                 nf::pair_form form)
   {
     std::size_t const n = points.q.size();
-    nf::gaussian<3> const k{.sigma = cutoff / 6};
     nf::device_columns<T, 1> const q(points.charges());
-    nf::device_columns<T, 1> out(n);
+    nf::device_columns<T, K::n_out> out(n);
     auto const sums = [&]
     {
       nf::near_field(nf::cuda, k, leaves, x.view(), q.view(), out.view(), {.form = form});
@@ -220,41 +222,45 @@ namespace
       again.push_back(bench::seconds_on_gpu(sums));
       state.SetIterationTime(all.back());
     }
-    bench::report<nf::gaussian<3>>(
-        state, pairs,
-        bench::pair_bound<nf::gaussian<3>, T>(bench::gpu(), pairs, form == nf::pair_form::mutual));
+    bench::report<K>(state, pairs,
+                     bench::pair_bound<K, T>(bench::gpu(), pairs, form == nf::pair_form::mutual));
     state.counters["rebuild_ms"] = 1e3 * bench::median(rebuild);
     state.counters["sums_ms"] = 1e3 * bench::median(again); // over leaves that are there
     state.counters["all_ms"] = 1e3 * bench::median(all);
     state.counters["leaves"] = leaves.size();
 
-    std::vector<T> found(n), expected(n);
-    out.copy_to(nf::soa{found});
+    bench::outputs<T, K::n_out> found(n), expected(n);
+    out.copy_to(found.view());
     nf::threads pool(static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
     nf::cell_list const cells(nf::simd.with(pool), points.positions(), cutoff,
                               {.period = {1, 1, 1}});
     nf::near_field(nf::simd.with(pool), k, cells, points.positions(), points.charges(),
-                   nf::soa{expected});
-    double error = 0, largest = 0;
-    for (std::size_t i = 0; i < n; ++i)
+                   expected.view());
+    double relative = 0;
+    for (int o = 0; o < K::n_out; ++o)
     {
-      error = std::max(error, std::abs(double(found[i]) - double(expected[i])));
-      largest = std::max(largest, std::abs(double(expected[i])));
+      double error = 0, largest = 0;
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        double const value = expected.columns[o][i];
+        error = std::max(error, std::abs(double(found.columns[o][i]) - value));
+        largest = std::max(largest, std::abs(value));
+      }
+      relative = std::max(relative, error / largest);
     }
-    bench::report_error(state, error / largest, bench::tolerance<T>(500));
+    bench::report_error(state, relative, bench::tolerance<T>(500));
   }
 
-  template <class T>
-  void run_sums(benchmark::State& state, bool over_cells, nf::pair_form form)
+  template <class T, class K>
+  void run_sums(benchmark::State& state, K const& k, bool over_cells, nf::pair_form form)
   {
     constexpr std::size_t n = 1'000'000;
-    constexpr double cutoff = 0.03;
     bench::cloud<T, 3> const points(n);
     nf::device_columns<T, 3> const x(points.positions());
     if (!over_cells)
     {
       auto tree = nf::build_tree(nf::cuda, x.view(), {.level = 5, .period = {1, 1, 1}});
-      return run_sums(state, points, cutoff, x, tree, static_cast<double>(tree.interaction_count()),
+      return run_sums(state, k, points, x, tree, static_cast<double>(tree.interaction_count()),
                       form);
     }
     nf::cell_list const host(points.positions(), cutoff, {.period = {1, 1, 1}});
@@ -263,7 +269,7 @@ namespace
     for (nf::index_type b = 0; b < host.size(); ++b)
       pairs += double(host.targets().count(b)) * static_cast<double>(list.source_count(b));
     nf::cuda_cell_list<T, 3> cells(nf::cuda, x.view(), T(cutoff), {.period = {1, 1, 1}});
-    run_sums(state, points, cutoff, x, cells, pairs, form);
+    run_sums(state, k, points, x, cells, pairs, form);
   }
 
   /// An fcc crystal, in which atoms have moved by up to 0.2 A, in A and meV.
@@ -393,7 +399,14 @@ namespace
       for (auto const form : {nf::pair_form::one_sided, nf::pair_form::mutual})
         add("moving/sums/" + precision + (over_cells ? "/cells" : "/tree") +
                 (form == nf::pair_form::mutual ? "/mutual" : "/one_sided") + "/1000000",
-            21, [=](auto& state) { run_sums<T>(state, over_cells, form); });
+            21, [=](auto& state)
+            { run_sums<T>(state, nf::gaussian<3>{.sigma = cutoff / 6}, over_cells, form); });
+    add("moving/ewald/" + precision + "/cells/one_sided/1000000", 21,
+        [=](auto& state)
+        {
+          run_sums<T>(state, nf::val_grad_ewald_real{.alpha = 3 / cutoff, .r_c = cutoff}, true,
+                      nf::pair_form::one_sided);
+        });
     for (int const cells : {20, 32, 64})
       for (auto const form : {nf::pair_form::one_sided, nf::pair_form::mutual})
         add("moving/argon/" + precision +

@@ -12,7 +12,7 @@ namespace bench
   {
     double products = 0; ///< multiplications, with the additions that they take along (fma)
     double sums = 0;     ///< additions and subtractions of two values that are no products
-    double roots = 0;    ///< roots, exponentials and logarithms
+    double roots = 0;    ///< roots, quotients, exponentials and logarithms
   };
 
   /// A value without a value: its operators count themselves.
@@ -38,6 +38,7 @@ namespace bench
     friend counted operator-(counted a, counted b) { return a + b; }
     /// A sign folds into the operation that follows.
     friend counted operator-(counted a) { return a; }
+    friend counted operator/(counted, counted) { return root(); }
     static counted root()
     {
       ++done.roots;
