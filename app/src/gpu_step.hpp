@@ -47,7 +47,8 @@ namespace nearfield::app
       device_set(gpu_bus& bus, problem<T, Dim> const& on, named_points const& from)
           : positions(from.points.size())
       {
-        std::span<T* const> const x(positions.view().data(), Dim);
+        soa<T, Dim> const view = positions.view();
+        std::span<T* const> const x(view.data(), Dim);
         ranges = bus.upload<T>(from.points.positions, on.origin(), on.centre(), x);
         auto const& values = from.points.parameters;
         for (std::size_t p = 0; p < values.size(); ++p) parameters.emplace_back(values[p].size());
