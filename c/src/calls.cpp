@@ -41,6 +41,9 @@ namespace nearfield::c
     std::size_t const n = std::min(std::strlen(message), sizeof last_error - 1);
     std::memmove(last_error, message, n);
     last_error[n] = 0;
+    // names and the like are the caller's
+    for (char& letter : last_error)
+      if (letter > 0 && letter < ' ') letter = ' ';
     return status;
   }
 

@@ -17,13 +17,19 @@ namespace nearfield::c
       return literal.empty() ? "" : literal.data();
     }
 
+    /// Element `index` of `all`. Throws nearfield::error, which names the argument, if there is none.
+    template <class T>
+    T const& one_of(std::span<T const> all, int32_t index, char const* argument)
+    {
+      if (index < 0 || static_cast<std::size_t>(index) >= all.size())
+        throw error(std::string(argument) + " is " + std::to_string(index) + "; there are " +
+                    std::to_string(all.size()) + ", from 0 on");
+      return all[static_cast<std::size_t>(index)];
+    }
+
     interaction_info const& info_of(int32_t index)
     {
-      auto const all = interaction_infos();
-      if (index < 0 || static_cast<std::size_t>(index) >= all.size())
-        throw error("index is " + std::to_string(index) + "; there are " +
-                    std::to_string(all.size()) + " interactions, from 0 on");
-      return all[static_cast<std::size_t>(index)];
+      return one_of(interaction_infos(), index, "index");
     }
   }
 }
@@ -62,27 +68,21 @@ nf_status nf_parameter_info_get(int32_t index, int32_t parameter, nf_parameter_i
   return c::guarded(
       [&]
       {
-        nf_parameter_info& to = c::given(info, "info");
-        auto const all = c::info_of(index).parameters;
-        if (parameter < 0 || static_cast<std::size_t>(parameter) >= all.size())
-          throw error("parameter is " + std::to_string(parameter) + "; the interaction has " +
-                      std::to_string(all.size()) + ", from 0 on");
-        parameter_info const& of = all[static_cast<std::size_t>(parameter)];
-        to = {c::text(of.name), c::text(of.unit), of.by_default, static_cast<int32_t>(of.range)};
+        parameter_info const& of = c::one_of(c::info_of(index).parameters, parameter, "parameter");
+        c::given(info, "info") = {c::text(of.name), c::text(of.unit), of.by_default,
+                                  static_cast<int32_t>(of.range)};
       });
 }
 
-char const* nf_point_parameter_name(int32_t index, int32_t column)
+nf_status nf_point_parameter_info_get(int32_t index, int32_t column, nf_parameter_info* info)
 {
-  char const* name = nullptr;
-  c::guarded(
+  return c::guarded(
       [&]
       {
-        auto const names = c::info_of(index).point_parameters;
-        if (column >= 0 && static_cast<std::size_t>(column) < names.size())
-          name = c::text(names[static_cast<std::size_t>(column)].name);
+        point_parameter const& of = c::one_of(c::info_of(index).point_parameters, column, "column");
+        c::given(info, "info") = {c::text(of.name), c::text(of.unit), 0,
+                                  static_cast<int32_t>(of.range)};
       });
-  return name;
 }
 
 nf_status nf_interaction_create(char const* name, int32_t dim, int32_t n_parameters,

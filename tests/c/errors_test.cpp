@@ -294,6 +294,13 @@ namespace
     expect_failure(nf_step_submit(nullptr), nf_not_available, "StarPU");
   }
 
+  TEST_F(c_errors, are_one_line_whatever_a_name_has)
+  {
+    nf_interaction* made_ones = nullptr;
+    expect_failure(nf_interaction_create("two\nlines", 3, 0, nullptr, nullptr, &made_ones),
+                   nf_invalid_argument, "two lines");
+  }
+
   TEST_F(c_errors, of_searches)
   {
     std::int64_t n = 0;

@@ -257,7 +257,17 @@ namespace
         has_gaussian |=
             std::string(info.name) == "gaussian" && std::string(parameter.name) == "sigma";
       }
-      EXPECT_EQ(nf_point_parameter_name(i, info.n_point_parameters), nullptr);
+      for (std::int32_t p = 0; p < info.n_point_parameters; ++p)
+      {
+        nf_parameter_info parameter{};
+        ASSERT_EQ(nf_point_parameter_info_get(i, p, &parameter), nf_ok);
+        EXPECT_STRNE(parameter.name, "");
+        EXPECT_TRUE(parameter.range > 0 || std::string(parameter.name) != "sigma");
+      }
+      nf_parameter_info none{};
+      expect_failure(nf_point_parameter_info_get(i, info.n_point_parameters, &none),
+                     nf_invalid_argument, "column is");
+      EXPECT_EQ(none.name, nullptr);
       if (info.is_built != 0)
         made<nf_interaction>(nf_interaction_create, info.name, info.dim, 0, nullptr, nullptr);
     }

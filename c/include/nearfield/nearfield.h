@@ -105,7 +105,7 @@ NF_API int32_t nf_has_gpu(void);
 /** An interaction with values of its parameters: K(r), a linear map of the inputs of a source. */
 typedef struct nf_interaction nf_interaction;
 
-/** A parameter of an interaction. */
+/** A parameter of an interaction. This struct never changes its size. */
 typedef struct nf_parameter_info
 {
   char const* name;
@@ -140,8 +140,10 @@ NF_API int32_t nf_interaction_count(void);
 NF_API nf_status nf_interaction_info_get(int32_t index, nf_interaction_info* info);
 /** Of parameter `parameter` < n_parameters of interaction `index`. */
 NF_API nf_status nf_parameter_info_get(int32_t index, int32_t parameter, nf_parameter_info* info);
-/** The name of a column of points after the coordinates; null if there is none of that number. */
-NF_API char const* nf_point_parameter_name(int32_t index, int32_t column);
+/** Of column `column` < n_point_parameters of points, after the coordinates; by_default is 0. Sums do not look at the values:
+      outside the range they are undefined. */
+NF_API nf_status nf_point_parameter_info_get(int32_t index, int32_t column,
+                                             nf_parameter_info* info);
 
 /** The interaction of this name and dimension with n_parameters values of parameters; others keep their defaults. Fails for
       an unknown name (the message has all names), one that this build has left out, and a value out of range. */
