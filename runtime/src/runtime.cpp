@@ -113,7 +113,8 @@ namespace nearfield::starpu
       }
       detail::home const measurements;
       detail::check_room();
-      detail::check_address_space(48, 0); // hwloc's plug-ins may take 40 MB of it
+      // hwloc's plug-ins may take 40 MB of it, and the stack of each worker 8 MB
+      detail::check_address_space(48 + 12 * static_cast<std::size_t>(std::max(conf.ncpus, 1)), 0);
       // StarPU's messages are about its calibration; errors are thrown
       setenv("STARPU_SILENT", "1", 0);
       // If StarPU has to measure the buses of this machine first, it then resets the GPUs.

@@ -159,8 +159,10 @@ TEST(run, boxes_of_two_files_that_differ_do_not_count)
                                   "--sources", (folder / (is_swapped ? "a.fma" : "b.fma")).string(),
                                   "--level", "0", "--workers", "0", "--output", output});
     expect_success(end);
-    EXPECT_THAT(read_text(output), is_swapped ? testing::HasSubstr("8.5,0,0,3,0.24264705882352")
-                                              : testing::HasSubstr("0.5,0,0,1,0.375\n"));
+    EXPECT_THAT(read_text(output),
+                testing::ContainsRegex(is_swapped
+                                           ? "8.5,0,0,3,0.24264705882352"
+                                           : "0.5,0,0,1,0.37(5|5000000000000|4999999999999)"));
   }
 }
 
