@@ -69,7 +69,7 @@ namespace bench
       return tree_ ? static_cast<double>(tree_->interaction_count()) : n * (n - 1);
     }
     [[nodiscard]] bool is_box() const { return !tree_; }
-    /// of what is no box
+    /// of a problem of leaves, not of one box
     [[nodiscard]] nearfield::tree<Dim> const& tree() const { return *tree_; }
     [[nodiscard]] std::vector<T> const& q() const { return points_.q; }
     [[nodiscard]] nearfield::soa<T const, Dim> positions() const { return points_.positions(); }

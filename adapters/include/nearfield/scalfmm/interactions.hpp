@@ -7,7 +7,8 @@
 #include <array>
 
 /// \file
-/// The matrix kernel of ScalFMM 3 that no built-in interaction equals. It is compiled as your own interactions are: by nearfield_add_interaction(), or with <nearfield/p2p/simd.hpp> where it is used.
+/// The matrix kernel of ScalFMM 3 that no built-in interaction equals. It is compiled as your own interactions are: by
+/// nearfield_add_interaction(), or with <nearfield/p2p/simd.hpp> where it is used.
 
 namespace nearfield::scalfmm3
 {

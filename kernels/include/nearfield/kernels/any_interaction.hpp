@@ -59,7 +59,7 @@ namespace nearfield
 
   namespace detail
   {
-    /// What is wrong with a value of a parameter, "eps is -1; give ..."; nothing if it is finite and in range.
+    /// "eps is -1; give ...", or an empty text for a value that is finite and in range.
     NEARFIELD_API std::string wrong_value(std::string_view name, parameter_range range,
                                           std::string_view unit, double value);
 

@@ -53,8 +53,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The block meets the packs [first, last) of the panel: sums of what it receives. A pack out of reach of an
-  /// interaction that ends is left out, unless that is radial: then the branch gains nothing.
+  /// The block meets the packs [first, last) of the panel: sums of what it receives. Packs beyond K's cutoff are skipped,
+  /// unless K is radial: there the branch gains nothing.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT> const& block,
                                vec<V, K::n_out> (&sums)[RT], Panel& sources, int first, int last)
