@@ -106,12 +106,8 @@ namespace
       for (std::int64_t i = 0; i < of.n_targets; ++i)
         for (std::int64_t j = 0; j < of.n_sources; ++j)
         {
-          double r2 = 0;
-          for (int a = 0; a < 3; ++a)
-          {
-            double const r = of.targets[3 * i + a] - of.sources[3 * j + a];
-            r2 += r * r;
-          }
+          vec3 const r = of.between(i, j);
+          double const r2 = dot(r, r);
           n_close += std::int64_t(r2 > 0) & std::int64_t(r2 < thresh2);
         }
       return n_close > 0;

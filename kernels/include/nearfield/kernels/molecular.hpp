@@ -155,8 +155,8 @@ namespace nearfield
                   "((sigma / s)^12 - (sigma / s)^6), with sigma = (sigma_i + sigma_j) / 2, epsilon "
                   "= sqrt(epsilon_i epsilon_j)"
                 : "(E / 2, F, r F^T / 2), E = 4 epsilon ((sigma / |r|)^12 - (sigma / |r|)^6) "
-                  "within "
-                  "r_c, with sigma = (sigma_i + sigma_j) / 2, epsilon = sqrt(epsilon_i epsilon_j)",
+                  "within r_c, with sigma = (sigma_i + sigma_j) / 2, epsilon = "
+                  "sqrt(epsilon_i epsilon_j)",
         source = "Lennard-Jones 1931, doi:10.1088/0959-5309/43/5/301";
     static constexpr std::string_view inputs = "1",
                                       outputs = "energy, force, upper triangle of the virial";
