@@ -30,7 +30,7 @@ namespace
   TEST(program_over_ranks, refuses_options_that_ranks_do_not_share)
   {
     temporary_folder const folder;
-    write_points(folder / "in.csv", cloud(200));
+    write_points(folder / "in.csv", uniform_points(200));
     auto const in = (folder / "in.csv").string();
     expect_success(run_two({in, "--level", "2", "--workers", "1", "--check", "9"},
                            {in, "--check", "9", "--level", "02", "--workers", "2", "--scheduler",
@@ -60,7 +60,7 @@ namespace
   TEST(program_over_ranks, refuses_different_files)
   {
     temporary_folder const folder;
-    auto points = cloud(500);
+    auto points = uniform_points(500);
     write_points(folder / "a.csv", points);
     write_points(folder / "copy.csv", points);
     std::string text = read_text(folder / "a.csv");
@@ -112,7 +112,7 @@ namespace
   TEST(program_over_ranks, leaves_no_file_if_one_cannot_be_written)
   {
     temporary_folder const folder;
-    write_points(folder / "in.bfma", cloud(1000));
+    write_points(folder / "in.bfma", uniform_points(1000));
     auto const in = (folder / "in.bfma").string();
     std::filesystem::create_symlink("/dev/full", folder / "out.csv");
     expect_the_refusal(folder, {in, "--output", (folder / "out.csv").string()});
@@ -163,7 +163,7 @@ namespace
   TEST(program_over_ranks, ends_a_loop_by_a_signal_to_one_rank)
   {
     temporary_folder const folder;
-    auto points = cloud(200);
+    auto points = uniform_points(200);
     points.input_names = {"m"};
     for (double& m : points.inputs[0]) m = 1. / 200;
     write_points(folder / "in.csv", points);
@@ -186,7 +186,7 @@ namespace
   TEST(program_over_ranks, ends_when_a_rank_is_killed)
   {
     temporary_folder const folder;
-    write_points(folder / "in.bfma", cloud(300'000));
+    write_points(folder / "in.bfma", uniform_points(300'000));
     for (std::size_t const which : {0, 1})
     {
       program const running({"run", (folder / "in.bfma").string(), "--level", "0", "--output",

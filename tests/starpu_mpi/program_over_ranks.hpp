@@ -34,7 +34,7 @@ namespace nearfield::test
     return run_program(arguments);
   }
 
-  inline point_set cloud(std::size_t n)
+  inline point_set uniform_points(std::size_t n)
   {
     auto points = awkward_points(3, n, 1, 0);
     double i = 0;

@@ -55,8 +55,8 @@ namespace
   TEST(program_over_ranks, finds_the_pairs_of_one_process)
   {
     temporary_folder const folder;
-    write_points(folder / "in.bfma", cloud(1200));
-    write_points(folder / "in.csv", cloud(1200));
+    write_points(folder / "in.bfma", uniform_points(1200));
+    write_points(folder / "in.csv", uniform_points(1200));
     struct run
     {
       int ranks;
@@ -125,7 +125,7 @@ namespace
   TEST(program_over_ranks, leaves_out_the_pairs_that_one_process_leaves_out)
   {
     temporary_folder const folder;
-    auto const points = cloud(600);
+    auto const points = uniform_points(600);
     std::string rows = "x,y,z,type\n", types, pairs;
     for (std::size_t i = 0; i < points.size(); ++i)
     {

@@ -19,7 +19,7 @@ namespace
     {
       return (folder / name).string();
     };
-    write_points(file("in.csv"), cloud(3000));
+    write_points(file("in.csv"), uniform_points(3000));
     std::vector<std::string> const options{file("in.csv"),
                                            "--interaction",
                                            "val_grad_one_over_r",
@@ -96,7 +96,7 @@ namespace
   TEST(program_over_ranks, computes_in_a_periodic_box)
   {
     temporary_folder const folder;
-    write_points(folder / "in.csv", cloud(1000));
+    write_points(folder / "in.csv", uniform_points(1000));
     std::vector<std::string> const options{(folder / "in.csv").string(),
                                            "--periodic",
                                            "1,0,1.5",
@@ -125,7 +125,7 @@ namespace
   TEST(program_over_ranks, computes_in_the_box_of_a_file)
   {
     temporary_folder const folder;
-    auto points = cloud(1000);
+    auto points = uniform_points(1000);
     for (double& x : points.positions[0]) x = 3 * x - 1; // some are outside
     write_points(folder / "in.xyz", points);
     auto text = read_text(folder / "in.xyz");
@@ -159,7 +159,7 @@ namespace
   TEST(program_over_ranks, keeps_far_points_apart_in_f32)
   {
     temporary_folder const folder;
-    auto points = cloud(1000);
+    auto points = uniform_points(1000);
     auto const with = [&](char const* output)
     {
       return std::vector<std::string>{(folder / "in.csv").string(),
@@ -228,7 +228,7 @@ namespace
   TEST(program_over_ranks, moves_points)
   {
     temporary_folder const folder;
-    auto points = cloud(400);
+    auto points = uniform_points(400);
     points.input_names = {"m"};
     for (double& m : points.inputs[0]) m = 1. / 400;
     write_points(folder / "in.csv", points);
@@ -301,11 +301,11 @@ namespace
   {
     temporary_folder const folder;
     auto const in = (folder / "in.csv").string(), sources = (folder / "sources.bfma").string();
-    auto targets = cloud(700);
+    auto targets = uniform_points(700);
     targets.inputs.clear();
     targets.input_names.clear();
     write_points(in, targets);
-    write_points(sources, cloud(1300));
+    write_points(sources, uniform_points(1300));
     auto const with = [&](char const* output, std::vector<std::string> more)
     {
       more.insert(more.end(), {in, "--sources", sources, "--interaction", "grad_one_over_r",
@@ -334,7 +334,7 @@ namespace
   TEST(program_over_ranks, chooses_a_leaf_size)
   {
     temporary_folder const folder;
-    write_points(folder / "in.csv", cloud(3000));
+    write_points(folder / "in.csv", uniform_points(3000));
     std::vector<std::string> arguments{(folder / "in.csv").string(),
                                        "--max-leaf-size",
                                        "auto",
@@ -348,7 +348,7 @@ namespace
     expect_success(run_over(2, arguments));
     EXPECT_THAT(read_text(folder / "run.json"), testing::HasSubstr("\"leaves\": 8,"));
     // points enough that no measured cost makes such leaves the cheapest
-    write_points(folder / "in.csv", cloud(30000));
+    write_points(folder / "in.csv", uniform_points(30000));
     arguments[4] = "0";
     expect_success(run_over(2, arguments));
     EXPECT_THAT(read_text(folder / "run.json"), testing::Not(testing::HasSubstr("\"leaves\": 8,")));
@@ -358,7 +358,7 @@ namespace
   TEST(program_over_ranks, reads_and_writes_the_bytes_of_one_process)
   {
     temporary_folder const folder;
-    auto const points = cloud(100);
+    auto const points = uniform_points(100);
     write_text(folder / "in.csv", "x,y,m,q1,q2\n0,0,1,2,3\n1,1,2,3,4\n"); // fewer rows than ranks
     for (char const* name : {"in.fma", "in.bfma", "in.xyz"}) write_points(folder / name, points);
     struct run
@@ -391,7 +391,7 @@ namespace
   TEST(program_over_ranks, writes_a_piece_of_each_rank_for_paraview)
   {
     temporary_folder const folder;
-    write_points(folder / "in.bfma", cloud(10));
+    write_points(folder / "in.bfma", uniform_points(10));
     expect_success(run_over(2, {(folder / "in.bfma").string(), "--interaction", "grad_one_over_r",
                                 "--output", (folder / "out.vtu").string()}));
     auto const whole = read_text(folder / "out.pvtu");
