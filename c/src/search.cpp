@@ -32,15 +32,30 @@ namespace nearfield::c
       }
     }
 
+    /// Calls f<T, Dim>(list, some) with the list, and with what is searched: the list, or those of its pairs that count.
+    template <class F>
+    auto visit_searched(nf_cells const& cells, F const& f)
+    {
+      return visit_list(cells,
+                        [&]<class T, int Dim>(auto& list)
+                        {
+                          using list_type = std::remove_cvref_t<decltype(list)>;
+                          using filter = std::unique_ptr<kept_filter<T, list_type>>;
+                          if (auto const* const some = std::get_if<filter>(&cells.which))
+                            return f.template operator()<T, Dim>(list, *(*some)->pairs);
+                          return f.template operator()<T, Dim>(list, list);
+                        });
+    }
+
     /// A search on the place of the cells.
-    template <class List, class What>
-    auto search(place const& where, List& list, What const& what)
+    template <class List, class Some, class What>
+    auto search(place const& where, List&, Some& some, What const& what)
     {
       where.check_handle("cells", is_on_gpu<List>);
       if constexpr (is_on_gpu<List>)
-        return radius_search(where.gpu(), list, what);
+        return radius_search(where.gpu(), some, what);
       else
-        return radius_search(where.cpu(), list, what);
+        return radius_search(where.cpu(), some, what);
     }
 
     template <class List>
@@ -52,19 +67,20 @@ namespace nearfield::c
         return list.target_order().size();
     }
 
-    template <class List>
-    std::int64_t count(place const& where, List& list, pairs which, index_type* per_point)
+    template <class List, class Some>
+    std::int64_t count(place const& where, List& list, Some& some, pairs which,
+                       index_type* per_point)
     {
       if constexpr (is_on_gpu<List>)
       {
         if (per_point != nullptr)
-          search(where, list,
+          search(where, list, some,
                  to_rows{.which = which, .counts = {per_point, list.n_targets()}, .columns = {}});
-        return static_cast<std::int64_t>(search(where, list, count_pairs{which}).total);
+        return static_cast<std::int64_t>(search(where, list, some, count_pairs{which}).total);
       }
       else
       {
-        auto const counts = search(where, list, count_pairs{which, per_point != nullptr});
+        auto const counts = search(where, list, some, count_pairs{which, per_point != nullptr});
         std::copy(counts.per_point.begin(), counts.per_point.end(), per_point);
         return static_cast<std::int64_t>(counts.total);
       }
@@ -120,11 +136,11 @@ namespace nearfield::c
       for (std::int64_t p = 0; p < n; ++p) ++static_cast<I*>(first)[p * stride];
     }
 
-    template <class I, class T, int Dim, class List>
-    std::int64_t find(place const& where, List& list, nf_pair_columns const& to)
+    template <class I, class T, int Dim, class List, class Some>
+    std::int64_t find(place const& where, List& list, Some& some, nf_pair_columns const& to)
     {
       auto const found = static_cast<std::int64_t>(
-          search(where, list, arrays_of<I, T, Dim>(to, targets_of(list))));
+          search(where, list, some, arrays_of<I, T, Dim>(to, targets_of(list))));
       if (to.index_base == 1)
         for (void* column : {to.i, to.j}) count_from_one<I>(column, to, std::min(found, to.room));
       return found;
@@ -159,17 +175,17 @@ namespace nearfield::c
     }
 
     /// Searches for a list, in the memory of the last one if that was of the same kind.
-    template <class What, class List>
-    void fill(place const& where, List& cells, What const& what, nf_pair_list& to)
+    template <class What, class List, class Some>
+    void fill(place const& where, List&, Some& some, What const& what, nf_pair_list& to)
     {
       where.check_handle("cells", is_on_gpu<List>);
       if constexpr (is_on_gpu<List>)
-        to.of = radius_search(where.gpu(), cells, what);
+        to.of = radius_search(where.gpu(), some, what);
       else
       {
-        using result = detail::search_result<List, What>;
+        using result = detail::search_result<Some, What>;
         if (!std::holds_alternative<result>(to.of)) to.of.template emplace<result>();
-        radius_search(where.cpu(), cells, what, *std::get_if<result>(&to.of));
+        radius_search(where.cpu(), some, what, *std::get_if<result>(&to.of));
       }
     }
 
@@ -210,8 +226,28 @@ nf_status nf_count_pairs(nf_place const* where, nf_cells const* cells, nf_which 
         c::place const on(where);
         pairs const wanted = c::pairs_of(which);
         std::int64_t& n = c::given(n_pairs, "n_pairs");
-        n = c::visit_list(c::given(cells, "cells"), [&]<class T, int Dim>(auto& list)
-                          { return c::count(on, list, wanted, per_point); });
+        n = c::visit_searched(c::given(cells, "cells"),
+                              [&]<class T, int Dim>(auto& list, auto& some)
+                              { return c::count(on, list, some, wanted, per_point); });
+      });
+}
+
+nf_status nf_pair_bound(nf_cells const* cells, nf_which which, int64_t* n_pairs)
+{
+  return c::guarded(
+      [&]
+      {
+        pairs const wanted = c::pairs_of(which);
+        std::int64_t& n = c::given(n_pairs, "n_pairs");
+        n = c::visit_list(c::given(cells, "cells"),
+                          [&]<class T, int Dim>(auto& list) -> std::int64_t
+                          {
+                            if constexpr (c::is_on_gpu<std::remove_cvref_t<decltype(list)>>)
+                              throw error("nf_pair_bound: cells are on a GPU; ask nf_count_pairs");
+                            else
+                              return static_cast<std::int64_t>(
+                                  detail::count_candidates(detail::whole(list.view(), wanted)));
+                          });
       });
 }
 
@@ -225,13 +261,13 @@ nf_status nf_find_pairs(nf_place const* where, nf_cells const* cells, nf_pair_co
         nf_pair_columns const wanted = c::options_of(&c::given(to, "to"), "to");
         std::int64_t& n = c::given(n_pairs, "n_pairs");
         c::check(on, wanted);
-        n = c::visit_list(c::given(cells, "cells"),
-                          [&]<class T, int Dim>(auto& list)
-                          {
-                            return wanted.index_bytes == 8
-                                       ? c::find<std::int64_t, T, Dim>(on, list, wanted)
-                                       : c::find<std::int32_t, T, Dim>(on, list, wanted);
-                          });
+        n = c::visit_searched(c::given(cells, "cells"),
+                              [&]<class T, int Dim>(auto& list, auto& some)
+                              {
+                                return wanted.index_bytes == 8
+                                           ? c::find<std::int64_t, T, Dim>(on, list, some, wanted)
+                                           : c::find<std::int32_t, T, Dim>(on, list, some, wanted);
+                              });
         if (n <= wanted.room) return nf_ok;
         std::string const message = "nf_find_pairs: found " + std::to_string(n) +
                                     " pairs, and there is room for " + std::to_string(wanted.room) +
@@ -259,14 +295,14 @@ nf_status nf_pair_list_fill(nf_place const* where, nf_cells const* cells,
         c::place const on(where);
         nf_list_options const of = c::options_of(options, "options");
         nf_pair_list& to = c::given(list, "list");
-        c::visit_list(c::given(cells, "cells"),
-                      [&]<class T, int Dim>(auto& found)
-                      {
-                        if (of.rows != 0)
-                          c::fill(on, found, c::list_of<to_csr>(of), to);
-                        else
-                          c::fill(on, found, c::list_of<to_coo>(of), to);
-                      });
+        c::visit_searched(c::given(cells, "cells"),
+                          [&]<class T, int Dim>(auto& found, auto& some)
+                          {
+                            if (of.rows != 0)
+                              c::fill(on, found, some, c::list_of<to_csr>(of), to);
+                            else
+                              c::fill(on, found, some, c::list_of<to_coo>(of), to);
+                          });
       });
 }
 

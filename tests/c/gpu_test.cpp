@@ -186,5 +186,19 @@ namespace
     on_device_i.copy_to(found_i);
     on_device_j.copy_to(found_j);
     EXPECT_EQ(sorted(found_i, found_j), sorted(i, j));
+
+    std::vector<double> const radii(this->n, 0.06);
+    auto filter = options_with_size<nf_filter_options>();
+    filter.radii = radii.data();
+    auto const filtered_count = [&](nf_place const* where, nf_cells* cells)
+    {
+      EXPECT_EQ(nf_cells_filter(cells, &filter), nf_ok) << nf_last_error();
+      std::int64_t fewer = 0;
+      EXPECT_EQ(nf_count_pairs(where, cells, nf_half, &fewer, nullptr), nf_ok) << nf_last_error();
+      return fewer;
+    };
+    std::int64_t const fewer = filtered_count(nullptr, of_cpu.first.get());
+    EXPECT_LT(fewer, n_pairs);
+    EXPECT_EQ(filtered_count(&this->on_gpu, of_gpu.first.get()), fewer);
   }
 }

@@ -188,6 +188,139 @@ namespace
     EXPECT_EQ(i[n - 1], -1);
   }
 
+  TEST(c_search, a_bound_is_enough_for_one_pass)
+  {
+    both_lists<double, 3> const lists(2);
+    std::int64_t n = 0, bound = 0, found = 0;
+    ASSERT_EQ(nf_count_pairs(nullptr, lists.c_cells.get(), nf_full, &n, nullptr), nf_ok);
+    ASSERT_EQ(nf_pair_bound(lists.c_cells.get(), nf_full, &bound), nf_ok);
+    ASSERT_GE(bound, n);
+    std::vector<std::int32_t> j(bound, -1);
+    auto to = options_with_size<nf_pair_columns>();
+    to.room = bound;
+    to.index_bytes = 4;
+    to.j = j.data();
+    ASSERT_EQ(nf_find_pairs(nullptr, lists.c_cells.get(), &to, &found), nf_ok);
+    EXPECT_EQ(found, n);
+  }
+
+  /// i and j of each pair of a full list, sorted.
+  std::vector<std::int64_t> pairs_of(nf_cells const* cells)
+  {
+    std::int64_t n = 0;
+    EXPECT_EQ(nf_count_pairs(nullptr, cells, nf_full, &n, nullptr), nf_ok);
+    std::vector<std::int64_t> ij(2 * n);
+    auto to = options_with_size<nf_pair_columns>();
+    to.order = nf_sorted;
+    to.room = n;
+    to.index_bytes = 8;
+    to.i = ij.data();
+    to.j = ij.data() + 1;
+    to.index_stride = 2;
+    EXPECT_EQ(nf_find_pairs(nullptr, cells, &to, &n), nf_ok) << nf_last_error();
+    return ij;
+  }
+  template <class Cells>
+  std::vector<std::int64_t> pairs_of_cpp(Cells const& cells)
+  {
+    coo const list = radius_search(simd, cells, to_coo{.which = pairs::full, .sorted = true});
+    std::vector<std::int64_t> ij;
+    for (std::size_t p = 0; p < list.size(); ++p)
+    {
+      ij.push_back(list.i[p]);
+      ij.push_back(list.j[p]);
+    }
+    return ij;
+  }
+
+  TEST(c_search, a_filter_leaves_pairs_out_until_it_is_taken_back)
+  {
+    auto const targets = make_points<float, 3>(cloud::uniform, 60, 1);
+    auto const sources = make_points<float, 3>(cloud::uniform, 80, 2);
+    c_columns const x(targets.view()), y(sources.view());
+    std::vector<double> const type_cutoffs{0.4, 0.2, 0.2, 0}, radii(60, 0.1),
+        source_radii(80, 0.25);
+    std::vector<float> const cutoffs_of_types(type_cutoffs.begin(), type_cutoffs.end()),
+        radii_of_targets(radii.begin(), radii.end()),
+        radii_of_sources(source_radii.begin(), source_radii.end());
+    std::vector<std::int64_t> types(60), source_types(80), excluded_offsets(61), excluded{3, 70};
+    for (int i = 0; i < 60; ++i) types[i] = i % 2;
+    for (int i = 0; i < 80; ++i) source_types[i] = i / 3 % 2;
+    std::fill(excluded_offsets.begin() + 8, excluded_offsets.end(), 2);
+    std::vector<index_type> const types_of_targets(types.begin(), types.end()),
+        types_of_sources(source_types.begin(), source_types.end()), few{2, 5, 7, 30};
+    std::vector<std::int64_t> const rows(few.begin(), few.end());
+    std::vector<std::uint64_t> const offsets(excluded_offsets.begin(), excluded_offsets.end());
+
+    for (bool const two_sets : {false, true})
+    {
+      SCOPED_TRACE(two_sets);
+      auto const cells = made<nf_cells>(nf_cells_create, nullptr, x.view,
+                                        two_sets ? &y.view : nullptr, 0.4, nullptr);
+      auto const in_cpp = two_sets ? cell_list<float, 3>(targets.view(), sources.view(), 0.4)
+                                   : cell_list<float, 3>(targets.view(), 0.4);
+      auto options = options_with_size<nf_filter_options>();
+      options.n_types = 2;
+      options.types = types.data();
+      options.source_types = source_types.data();
+      options.type_cutoffs = type_cutoffs.data();
+      options.excluded_offsets = excluded_offsets.data();
+      options.excluded = excluded.data();
+      if (!two_sets) excluded[1] = 50;
+      pair_filter<float> filter{.type_cutoffs = cutoffs_of_types};
+      filter.types = two_sets ? types_of_sources : types_of_targets;
+      if (two_sets) filter.query_types = types_of_targets;
+      filter.excluded_offsets = offsets;
+      std::vector<index_type> const not_met(excluded.begin(), excluded.end());
+      filter.excluded = not_met;
+      auto const all = pairs_of(cells.get());
+      ASSERT_EQ(nf_cells_filter(cells.get(), &options), nf_ok) << nf_last_error();
+      EXPECT_EQ(pairs_of(cells.get()), pairs_of_cpp(filtered(in_cpp, filter)));
+      EXPECT_LT(pairs_of(cells.get()).size(), all.size());
+
+      options = options_with_size<nf_filter_options>();
+      options.radii = radii.data();
+      options.source_radii = source_radii.data();
+      options.by = nf_larger_radius;
+      options.n_rows = 4;
+      options.rows = rows.data();
+      filter = {.by = cutoff_by::larger};
+      filter.radii = two_sets ? radii_of_sources : radii_of_targets;
+      if (two_sets) filter.query_radii = radii_of_targets;
+      filter.rows = few;
+      ASSERT_EQ(nf_cells_filter(cells.get(), &options), nf_ok) << nf_last_error();
+      EXPECT_EQ(pairs_of(cells.get()), pairs_of_cpp(filtered(in_cpp, filter)));
+      EXPECT_FALSE(pairs_of(cells.get()).empty());
+
+      options.by = 7;
+      expect_failure(nf_cells_filter(cells.get(), &options), nf_invalid_argument, "by is 7");
+      ASSERT_EQ(nf_cells_filter(cells.get(), nullptr), nf_ok);
+      EXPECT_EQ(pairs_of(cells.get()), all);
+    }
+  }
+
+  TEST(c_search, points_of_a_batch_may_be_mixed)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 60);
+    c_columns const columns(x.view());
+    std::vector<index_type> of_system{0, 20, 40, 60}, order;
+    for (index_type s = 0; s < 3; ++s)
+      for (index_type i = s; i < 60; i += 3) order.push_back(i);
+    std::vector<std::int64_t> const offsets(of_system.begin(), of_system.end()),
+        c_order(order.begin(), order.end());
+    auto options = options_with_size<nf_cells_options>();
+    options.n_systems = 3;
+    options.offsets = offsets.data();
+    options.order = c_order.data();
+    auto const cells =
+        made<nf_cells>(nf_cells_create, nullptr, columns.view, nullptr, 0.3, &options);
+    std::vector<double> const cutoffs{0.3};
+    cell_list<double, 3> const expected(
+        x.view(),
+        systems<3>{.offsets = of_system, .cutoffs = cutoffs, .order = order, .query_order = {}});
+    EXPECT_EQ(pairs_of(cells.get()), pairs_of_cpp(expected));
+  }
+
   TEST(c_search, a_batch_of_two_sets_has_the_pairs_of_each_system)
   {
     auto const queries = make_points<float, 3>(cloud::uniform, 30, 1);

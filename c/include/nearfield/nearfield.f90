@@ -78,7 +78,8 @@ module nearfield
     integer(c_int32_t) :: cells_per_cutoff(3) = 0, skin_is_each = 0
     real(c_double) :: skin = 0
     integer(c_int64_t) :: n_systems = 0
-    type(c_ptr) :: offsets = c_null_ptr, source_offsets = c_null_ptr, cutoffs = c_null_ptr, boxes = c_null_ptr
+    type(c_ptr) :: offsets = c_null_ptr, order = c_null_ptr, source_offsets = c_null_ptr, source_order = c_null_ptr
+    type(c_ptr) :: cutoffs = c_null_ptr, boxes = c_null_ptr
   end type
   type, bind(c) :: c_near_field_options
     integer(c_size_t) :: bytes

@@ -276,12 +276,14 @@ typedef struct nf_cells_options
   double skin; /**< how far points may move until nf_cells_update() sorts them again */
 
   /** Several systems, none of which has a pair with a point of another: 0 is one. System s has the points
-        [offsets[s], offsets[s + 1]). */
+        [offsets[s], offsets[s + 1]) or, if there is an order, the points order[offsets[s]] ... */
   int64_t n_systems;
   int64_t const* offsets;
+  int64_t const* order;          /**< null: points of a system follow each other */
   int64_t const* source_offsets; /**< the same of the sources, with two sets */
-  double const* cutoffs;         /**< one for each system; null: that of the call */
-  nf_box const* boxes;           /**< one for each system; null: .box */
+  int64_t const* source_order;
+  double const* cutoffs; /**< one for each system; null: that of the call */
+  nf_box const* boxes;   /**< one for each system; null: .box */
 } nf_cells_options;
 
 typedef struct nf_cells nf_cells;
@@ -296,6 +298,38 @@ NF_API nf_status nf_cells_rebuild(nf_cells* cells, nf_columns x, nf_columns cons
 /** The same, if points have moved further than the skin allows: then *rebuilt, if not null, becomes 1, otherwise 0. */
 NF_API nf_status nf_cells_update(nf_cells* cells, nf_columns x, nf_columns const* y,
                                  int32_t* rebuilt);
+
+/** What the cutoff of a pair (i, j) is, where each point has a length a. */
+typedef int32_t nf_cutoff_by;
+enum
+{
+  nf_sum_of_radii = 0, /**< a_i + a_j */
+  nf_larger_radius = 1,
+  nf_own_radius = 2 /**< a_i; full lists only, since (j, i) may count where (i, j) does not */
+};
+
+/** Which of the pairs within the cutoff of cells are found. Null arrays restrict nothing. Values are in the order of the
+      points that cells were made from; no cutoff may exceed that of the cells. */
+typedef struct nf_filter_options
+{
+  size_t size;
+  int64_t n_types;             /**< with types: they are 0 ... n_types - 1 */
+  int64_t const* types;        /**< of each target */
+  int64_t const* source_types; /**< of each source, with two sets */
+  double const* type_cutoffs;  /**< a symmetric matrix; 0: such pairs are never found */
+  double const* radii;         /**< of each target */
+  double const* source_radii;  /**< of each source, with two sets */
+  nf_cutoff_by by;
+  /** target i has no pairs with sources excluded[excluded_offsets[i]] ..., in no image; of one set, they have none with i */
+  int64_t const* excluded_offsets;
+  int64_t const* excluded;
+  int64_t n_rows;      /**< with rows */
+  int64_t const* rows; /**< the targets whose pairs are wanted; full lists only */
+} nf_filter_options;
+
+/** From now on searches of these cells find some of the pairs; null: all of them again. Near fields take all pairs. Copies
+      the arrays, which are in host memory. */
+NF_API nf_status nf_cells_filter(nf_cells* cells, nf_filter_options const* filter);
 
 /** out_i = sum_j K(x_i - x_j) q_j over all pairs of leaves that meet, or with two sets over the sources y, if y is not null.
       Columns are in the order of the leaves. */
@@ -336,6 +370,10 @@ enum
 /** The number of pairs and, if not null, of each target. */
 NF_API nf_status nf_count_pairs(nf_place const* where, nf_cells const* cells, nf_which which,
                                 int64_t* n_pairs, uint32_t* per_point);
+
+/** At least as many as there are pairs, without a search; cells in host memory only. A list of one thread nf_by_cell into
+      address space for so many takes one pass over the pairs, which nf_count_pairs() before it would make two. */
+NF_API nf_status nf_pair_bound(nf_cells const* cells, nf_which which, int64_t* n_pairs);
 
 /** Memory of the caller for pairs: null columns are not wanted. On a GPU it is device memory. A stride of 0 stands for
       columns without gaps; others count in values. */
