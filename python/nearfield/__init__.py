@@ -1,0 +1,34 @@
+"""Neighbour lists and direct sums of near points, on every core.
+
+    >>> import numpy as np, nearfield
+    >>> x = np.random.default_rng(1).random((1000, 3))
+    >>> i, j, S = nearfield.find_pairs("ijS", x, 0.1, cell=np.eye(3))
+    >>> phi = nearfield.p2p("one_over_r", x, np.ones(1000))
+
+Functions of other packages, with their conventions, are in modules of their own: `nearfield.ase`, `nearfield.vesin`,
+`nearfield.matscipy`, `nearfield.graphs` (PyTorch Geometric), `nearfield.kdtree` (SciPy) and others; docs/python.md has a
+table.
+"""
+
+from ._core import instruction_set
+from ._core import version as _version
+from ._pairs import CellList, count_pairs, find_pairs
+from ._sums import Interaction, Tree, build_tree, kernels, near_field, p2p
+from .ase import neighbor_list, primitive_neighbor_list
+
+__version__ = _version()
+
+__all__ = [
+    "CellList",
+    "Interaction",
+    "Tree",
+    "build_tree",
+    "count_pairs",
+    "find_pairs",
+    "instruction_set",
+    "kernels",
+    "near_field",
+    "neighbor_list",
+    "p2p",
+    "primitive_neighbor_list",
+]

@@ -1,0 +1,274 @@
+"""Pairs of points within a cutoff."""
+
+import numpy as np
+
+from . import _core
+
+_ORDERS = {"cells": 0, "rows": 1, "sorted": 2}
+_NO_LIMIT = 2**64 - 1
+
+
+def _order(name):
+    try:
+        return _ORDERS[name]
+    except (KeyError, TypeError):
+        raise ValueError(f"order is {name!r}; give 'cells', 'rows' or 'sorted'") from None
+
+
+def _systems(batch, n, name):
+    """Offsets of the systems of a batch, and the order of its points where systems are mixed.
+
+    A batch is the system of each point, or offsets in a tuple of one: ``(ptr,)``.
+    """
+    if isinstance(batch, tuple):
+        return np.ascontiguousarray(batch[0], np.int64), None
+    batch = np.asarray(batch)
+    if batch.shape != (n,):
+        raise ValueError(f"{name} has shape {batch.shape}; give ({n},), the system of each point")
+    if n and (batch.min() < 0):
+        raise ValueError(f"{name} has a system below 0")
+    counts = np.bincount(batch, minlength=0 if n else 0)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    if n and (batch[1:] < batch[:-1]).any():
+        return offsets, np.argsort(batch, kind="stable").astype(np.int64)
+    return offsets, None
+
+
+class CellList:
+    """Points sorted into cells, for any number of searches.
+
+    Parameters
+    ----------
+    positions : (n, 2) or (n, 3) array of float32 or float64
+        May lie anywhere, also outside the box. Read without a copy; any positive stride.
+    cutoff : float
+        R, in the unit of the positions. With a batch also (n_systems,).
+    queries : (m, dim) array, optional
+        Targets i of a search of two sets; `positions` are then the sources j.
+    cell : (dim, dim) or (dim,) array, optional
+        Vectors of the box, one a row, of either handedness, or lengths. With a batch also (n_systems, dim, dim).
+    pbc : bool or (dim,) of bool, optional
+        Axes along which the box repeats. Default: all, if there is a cell.
+    origin : (dim,) array, optional
+        A corner of the box.
+    batch : (n,) array of int, or a tuple of one array of offsets, optional
+        The system of each point, in any order. Points of different systems are no pair.
+    query_batch
+        The same of the queries.
+    closed : bool
+        Whether a pair at the distance of the cutoff counts (r <= R instead of r < R).
+    skin : float
+        How much closer two points may come before `update()` sorts them again; with ``skin_is_each``, how far each
+        point may move.
+    n_threads : int
+        0: OMP_NUM_THREADS or all processors of this process.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, positions or cells that are not finite, and cutoffs that are not positive.
+    TypeError
+        For arrays of other types.
+    """
+
+    def __init__(
+        self,
+        positions,
+        cutoff,
+        *,
+        queries=None,
+        cell=None,
+        pbc=None,
+        origin=None,
+        batch=None,
+        query_batch=None,
+        closed=False,
+        skin=0.0,
+        skin_is_each=False,
+        n_threads=0,
+    ):
+        offsets = order = query_offsets = query_order = None
+        if batch is not None:
+            offsets, order = _systems(batch, len(positions), "batch")
+            if queries is not None:
+                if query_batch is None:
+                    raise ValueError("a batch of two sets needs query_batch")
+                query_offsets, query_order = _systems(query_batch, len(queries), "query_batch")
+                n = max(len(offsets), len(query_offsets))  # systems without points at the end
+                offsets, query_offsets = (
+                    np.append(of, np.full(n - len(of), of[-1])) for of in (offsets, query_offsets)
+                )
+            n_boxes = len(cell) if cell is not None and np.ndim(cell) == 3 else 0
+            if n_boxes > len(offsets) - 1:
+                offsets = np.append(offsets, np.full(n_boxes + 1 - len(offsets), offsets[-1]))
+            if not np.isscalar(cutoff):
+                cutoff = np.ascontiguousarray(cutoff, np.float64)
+            if pbc is not None and np.ndim(pbc) == 2:
+                pbc = np.ascontiguousarray(pbc, bool)
+        if cell is not None:
+            cell = np.ascontiguousarray(cell, np.float64)
+        if origin is not None:
+            origin = np.ascontiguousarray(origin, np.float64)
+        self._cells = _core.Cells(
+            positions,
+            cutoff,
+            queries,
+            cell,
+            pbc,
+            origin,
+            closed,
+            skin,
+            skin_is_each,
+            offsets,
+            order,
+            query_offsets,
+            query_order,
+            n_threads,
+        )
+
+    def rebuild(self, positions, queries=None):
+        """Take other points, or the same ones after they moved; cutoff and box stay."""
+        self._cells.rebuild(positions, queries)
+
+    def update(self, positions, queries=None):
+        """Take points that have moved, into the same cells unless the skin no longer covers their moves.
+
+        Returns
+        -------
+        bool
+            Whether points were sorted again.
+        """
+        return self._cells.update(positions, queries)
+
+    def filter(
+        self,
+        *,
+        types=None,
+        query_types=None,
+        type_cutoffs=None,
+        radii=None,
+        query_radii=None,
+        by="sum",
+        excluded=None,
+        rows=None,
+    ):
+        """Leave out pairs from now on; without arguments, none.
+
+        Parameters
+        ----------
+        types : (n,) array of int, type_cutoffs : (n_types, n_types) array
+            A cutoff for each pair of types, 0 for never.
+        radii : (n,) array
+            Lengths of points. `by`: the cutoff is their "sum", the "larger", or that of the "own" row i.
+        query_types, query_radii
+            The same of the queries.
+        excluded : (offsets, points)
+            Pairs that never count, as rows of compressed storage: point i has none with
+            ``points[offsets[i]:offsets[i + 1]]``. One direction is enough.
+        rows : array of int
+            The points whose pairs are wanted.
+        """
+        ways = {"sum": 0, "larger": 1, "own": 2}
+        if by not in ways:
+            raise ValueError(f"by is {by!r}; give 'sum', 'larger' or 'own'")
+
+        def numbers(of, dtype):
+            return None if of is None else np.ascontiguousarray(of, dtype).ravel()
+
+        offsets, points = (None, None) if excluded is None else excluded
+        self._cells.filter(
+            numbers(types, np.int64),
+            numbers(query_types, np.int64),
+            numbers(type_cutoffs, np.float64),
+            numbers(radii, np.float64),
+            numbers(query_radii, np.float64),
+            ways[by],
+            numbers(offsets, np.int64),
+            numbers(points, np.int64),
+            numbers(rows, np.int64),
+        )
+
+    def count(self, *, half=False):
+        """The number of pairs."""
+        return self._cells.count(half)
+
+    def counts(self, *, half=False):
+        """The number of pairs of each target: (n,) array of uint32."""
+        return self._cells.counts(half)
+
+    def find(self, quantities="ij", *, half=False, order="rows", index="int64", max_bytes=None):
+        """Find pairs; see `find_pairs`."""
+        return self._cells.find(
+            quantities, half, _order(order), index, _NO_LIMIT if max_bytes is None else max_bytes
+        )
+
+
+def find_pairs(
+    quantities,
+    positions,
+    cutoff,
+    *,
+    cell=None,
+    pbc=None,
+    origin=None,
+    queries=None,
+    half=False,
+    order="rows",
+    index="int64",
+    closed=False,
+    n_threads=0,
+    max_bytes=None,
+):
+    """Find all pairs (i, j, S) with |x_j + S cell - x_i| < cutoff.
+
+    Parameters
+    ----------
+    quantities : str
+        Letters of what is wanted, in the order of the result: ``i`` and ``j``, indices of targets and sources; ``P``, both
+        as (m, 2); ``d``, the distance; ``D`` = x_j + S cell - x_i, (m, dim); ``S``, the image of j, (m, dim) of int32;
+        ``o``, offsets of the rows of i, (n + 1,) of uint64.
+    positions, cutoff, cell, pbc, origin, queries, closed, n_threads
+        See `CellList`.
+    half : bool
+        One of (i, j, S) and (j, i, -S) instead of both.
+    order : {"rows", "cells", "sorted"}
+        By i, by cell (the fastest), or by i and j.
+    index : {"int64", "int32", "uint64", "uint32"}
+        The type of indices.
+    max_bytes : int, optional
+        A larger result raises MemoryError before it is made. Default: half of the free memory.
+
+    Returns
+    -------
+    array or tuple of arrays
+        One for each letter. Lengths have the type of the positions.
+
+    Examples
+    --------
+    >>> nearfield.find_pairs("ijd", np.array([[0.0, 0, 0], [0, 0, 1], [0, 0, 3]]), 1.5)
+    (array([0, 1]), array([1, 0]), array([1., 1.]))
+    """
+    if cell is not None and type(cell) is not np.ndarray:
+        cell = np.asarray(cell, np.float64)
+    if origin is not None:
+        origin = np.ascontiguousarray(origin, np.float64)
+    return _core.pairs(
+        quantities,
+        positions,
+        cutoff,
+        cell,
+        pbc,
+        half,
+        _order(order),
+        index,
+        closed,
+        n_threads,
+        queries,
+        origin,
+        _NO_LIMIT if max_bytes is None else max_bytes,
+    )
+
+
+def count_pairs(positions, cutoff, *, half=False, **options):
+    """The number of pairs that `find_pairs` finds; options as `CellList`."""
+    return CellList(positions, cutoff, **options).count(half=half)

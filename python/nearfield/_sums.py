@@ -1,0 +1,214 @@
+"""Sums over pairs of points: phi_i = sum_j K(x_i - y_j) q_j."""
+
+import functools
+
+import numpy as np
+
+from . import _core
+
+_FORMS = {"one_sided": 0, "mutual": 1, "automatic": 2}
+
+
+class Interaction(_core.Interaction):
+    """A built-in interaction K with values of its parameters; `kernels()` has names and formulas.
+
+    Raises ValueError for a name, dimension or parameter that does not exist, and for values out of range.
+    """
+
+    def __init__(self, name, dim=3, **parameters):
+        super().__init__(name, dim, parameters)
+
+
+@functools.lru_cache(maxsize=64)
+def _cached(name, dim, parameters):
+    return _core.Interaction(name, dim, dict(parameters))
+
+
+def _interaction(kernel, dim, parameters):
+    if isinstance(kernel, _core.Interaction):
+        if parameters:
+            raise ValueError("give parameters to Interaction(), or with the name of a kernel")
+        return kernel
+    return _cached(kernel, dim, tuple(sorted(parameters.items())))
+
+
+def _dim(kernel, sources):
+    """2 or 3: that of an interaction, or of a name whose points have so many columns."""
+    if isinstance(kernel, _core.Interaction):
+        return kernel.dim
+    if np.ndim(sources) != 2:
+        raise ValueError(f"sources have {np.ndim(sources)} axes; give shape (n, 2) or (n, 3)")
+    columns = sources.shape[1]
+    for info in _all():
+        if info["name"] == kernel and info["dim"] + len(info["point_parameters"]) == columns:
+            return info["dim"]
+    return columns if columns < 3 else 3
+
+
+@functools.lru_cache(maxsize=1)
+def _all():
+    return _core.interactions()
+
+
+def kernels():
+    """Describe the built-in interactions.
+
+    Returns
+    -------
+    list of dict
+        name, dim, formula, source (the paper), inputs, outputs, n_in, n_out, flops of a pair, has_mutual, is_built, group,
+        and parameters and point_parameters, each (name, unit, default, range).
+    """
+    return [dict(info) for info in _all()]
+
+
+def _outputs(k, n, charges, like, out, accumulate):
+    """The array of sums: `out`, or a new one of shape (n,), (n, n_out), or (n, n_rhs, n_out)."""
+    if np.ndim(charges) not in (1, 2, 3):
+        raise ValueError(f"charges have {np.ndim(charges)} axes; give 1, 2 or 3")
+    width = int(np.prod(charges.shape[1:]))
+    n_rhs, rest = divmod(width, k.n_in)
+    if rest or n_rhs == 0:
+        raise ValueError(f"charges have {width} columns; give {k.n_in}, or a multiple for several right-hand sides")
+    if out is not None:
+        if out.shape[0] != n or np.prod(out.shape[1:], dtype=int) != n_rhs * k.n_out:
+            raise ValueError(f"out has shape {out.shape}; give {n} rows of {n_rhs * k.n_out}")
+        return out
+    if accumulate:
+        raise ValueError("accumulate adds to out, which was not given")
+    shape = (n,)
+    if np.ndim(charges) == 3 or n_rhs > 1:
+        shape += (n_rhs,)
+    if k.n_out > 1:
+        shape += (k.n_out,)
+    return np.empty(shape, like.dtype)
+
+
+def p2p(
+    kernel,
+    sources,
+    charges,
+    targets=None,
+    *,
+    mutual=None,
+    out=None,
+    accumulate=False,
+    n_threads=0,
+    **parameters,
+):
+    """Sum over all pairs: phi_i = sum_j K(x_i - y_j) q_j.
+
+    Parameters
+    ----------
+    kernel : str or Interaction
+        What `kernels()` lists.
+    sources : (n, dim) array of float32 or float64
+        y. After the coordinates come columns of the parameters of points, if the kernel has any.
+    charges : (n,), (n, n_in) or (n, n_rhs, n_in) array
+        q, of the type of the sources.
+    targets : (m, dim) array, optional
+        x. Without it the sources are the targets, and j != i.
+    mutual : bool, optional
+        Evaluate K once for both points of a pair, for one set. Default: where the kernel allows it and one thread runs.
+    out : array, optional
+        Where to write. With `accumulate`, where to add.
+    n_threads : int
+        0: OMP_NUM_THREADS or all processors of this process.
+    **parameters
+        Those of the kernel by name, such as ``sigma=0.1``.
+
+    Returns
+    -------
+    (m,), (m, n_out) or (m, n_rhs, n_out) array
+    """
+    k = _interaction(kernel, _dim(kernel, sources), parameters)
+    n = len(sources if targets is None else targets)
+    sums = _outputs(k, n, charges, sources, out, accumulate)
+    if mutual is None:
+        mutual = targets is None and k.has_mutual
+    elif mutual and (targets is not None or not k.has_mutual):
+        raise ValueError("a mutual sum needs one set of points, and a kernel that has_mutual")
+    _core.p2p(k, sources, charges, targets, sums, mutual, accumulate, n_threads)
+    return sums
+
+
+class Tree:
+    """An octree or quadtree over points; `build_tree` makes it."""
+
+    def __init__(self, tree, has_two_sets):
+        self._tree = tree
+        self._has_two_sets = has_two_sets
+
+    n_leaves = property(lambda self: self._tree.n_leaves, doc="The number of leaves.")
+    depth = property(lambda self: self._tree.depth, doc="The level of the deepest leaf.")
+    largest_leaf = property(lambda self: self._tree.largest_leaf, doc="The points of the fullest leaf.")
+    n_interactions = property(lambda self: self._tree.n_interactions, doc="Ordered pairs of points that meet.")
+    offsets = property(
+        lambda self: self._tree.offsets, doc="Leaf b has the points ``order[offsets[b]:offsets[b + 1]]``."
+    )
+    order = property(lambda self: self._tree.order, doc="The index of the point at each position.")
+
+
+def build_tree(
+    positions,
+    targets=None,
+    *,
+    max_leaf_size=64,
+    level=None,
+    cell=None,
+    pbc=None,
+    origin=None,
+    n_threads=0,
+):
+    """Build an octree or quadtree, whose leaves meet where they touch.
+
+    Parameters
+    ----------
+    positions : (n, 2) or (n, 3) array
+        The sources, and the targets unless these are given.
+    max_leaf_size : int
+        A box with more points splits.
+    level : int, optional
+        All leaves have this level instead.
+    cell, pbc, origin
+        See `CellList`.
+
+    Returns
+    -------
+    Tree
+    """
+    if cell is not None:
+        cell = np.ascontiguousarray(cell, np.float64)
+    if origin is not None:
+        origin = np.ascontiguousarray(origin, np.float64)
+    tree = _core.Tree(positions, targets, max_leaf_size, level, cell, pbc, origin, n_threads)
+    return Tree(tree, targets is not None)
+
+
+def near_field(
+    kernel, leaves, positions, charges, targets=None, *, form="one_sided", out=None, accumulate=False, **parameters
+):
+    """Sum over pairs of points whose leaves meet: of a tree, or of the cells of a `CellList`.
+
+    Over cells the kernel must end at their cutoff.
+
+    Parameters
+    ----------
+    leaves : Tree or CellList
+    positions, charges, targets, out, accumulate, **parameters
+        As `p2p`; the points from which the leaves were made.
+    form : {"one_sided", "mutual", "automatic"}
+        Whether one evaluation serves both points of a pair.
+
+    Returns
+    -------
+    array, as that of `p2p`
+    """
+    if form not in _FORMS:
+        raise ValueError(f"form is {form!r}; give 'one_sided', 'mutual' or 'automatic'")
+    k = _interaction(kernel, _dim(kernel, positions), parameters)
+    n = len(positions if targets is None else targets)
+    sums = _outputs(k, n, charges, positions, out, accumulate)
+    of = leaves._tree if isinstance(leaves, Tree) else leaves._cells
+    of.near_field(k, positions, targets, charges, sums, accumulate, _FORMS[form])
+    return sums

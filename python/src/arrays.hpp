@@ -1,0 +1,72 @@
+#pragma once
+
+#include <nearfield/nearfield.h>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nearfield/search/page_array.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// \file
+/// Arrays of the caller as columns of the C interface, without a copy, and memory of results as arrays.
+
+namespace nearfield::python
+{
+  namespace nb = nanobind;
+
+  /// Throws the exception of Python for a status other than nf_ok, with the message of nf_last_error().
+  void check(nf_status status);
+
+  /// An array of numbers in host memory that somebody else owns; read only, unless it was taken as an output.
+  class array
+  {
+  public:
+    /// Of shape (n,) or (n, width). Throws TypeError for what is no such array of float32 or float64, and ValueError for
+    /// memory that cannot be read as it is: rows that do not ascend, values across the boundaries of values.
+    array(char const* name, nb::handle from, bool is_output = false);
+
+    [[nodiscard]] nf_real real() const { return real_; }
+    [[nodiscard]] std::size_t size() const { return n_; }
+    /// The product of all axes after the first; 1 if there are none.
+    [[nodiscard]] std::size_t width() const { return width_; }
+    [[nodiscard]] nf_columns columns() const;
+    void fill_with_zeros() const;
+
+  private:
+    nb::ndarray<nb::ro> owner_;
+    void* first_;
+    std::size_t n_, width_;
+    std::int64_t stride_, column_stride_;
+    nf_real real_;
+  };
+
+  /// Numbers of points or systems, as the C interface takes them.
+  std::vector<std::int64_t> indices(char const* name, nb::handle from);
+  /// Lengths.
+  std::vector<double> lengths(char const* name, nb::handle from);
+  /// A box from vectors, one a row, or lengths, flags and a corner. None: open, or at 0.
+  nf_box box_of(int dim, nb::handle cell, nb::handle pbc, nb::handle origin);
+
+  /// Memory of a result: values of one type.
+  class result
+  {
+  public:
+    result(nb::dlpack::dtype type, std::size_t n, std::size_t width = 1);
+    [[nodiscard]] void* data() { return bytes_.data(); }
+    /// The array of the first n rows, of shape (n,) or (n, width). It owns the memory now.
+    nb::object take(std::size_t n, bool is_matrix) &&;
+
+  private:
+    page_array<std::byte> bytes_;
+    nb::dlpack::dtype type_;
+    std::size_t width_;
+  };
+
+  [[nodiscard]] nb::dlpack::dtype type_of(nf_real real);
+}

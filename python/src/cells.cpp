@@ -1,0 +1,532 @@
+#include "cells.hpp"
+
+#include "sums.hpp"
+#include "threads.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace nearfield::python
+{
+  namespace
+  {
+    /// Fewer points than this are not worth waking up threads for.
+    constexpr std::size_t few_points = 4096;
+
+    int dim_of(array const& points)
+    {
+      if (points.width() != 2 && points.width() != 3)
+        throw nb::value_error(("positions have " + std::to_string(points.width()) +
+                               " columns; give shape (n, 2) or (n, 3)")
+                                  .c_str());
+      return static_cast<int>(points.width());
+    }
+
+    /// Boxes of systems: cell has an axis more than that of one, or is None or one for all; so has pbc.
+    std::vector<nf_box> boxes_of(int dim, std::size_t n, nb::handle cell, nb::handle pbc,
+                                 nb::handle origin)
+    {
+      auto const item = [n](nb::handle of, std::size_t s, std::size_t n_axes_of_one) -> nb::object
+      {
+        if (of.is_none() || !nb::hasattr(of, "ndim") ||
+            nb::cast<std::size_t>(of.attr("ndim")) <= n_axes_of_one)
+          return nb::borrow(of);
+        if (nb::len(of) != n)
+          throw nb::value_error(("cell or pbc has " + std::to_string(nb::len(of)) +
+                                 " systems; give " + std::to_string(n))
+                                    .c_str());
+        return of[s];
+      };
+      std::vector<nf_box> boxes;
+      for (std::size_t s = 0; s < n; ++s)
+        boxes.push_back(box_of(dim, item(cell, s, 2), item(pbc, s, 1), origin));
+      return boxes;
+    }
+
+    std::int64_t const* data_of(std::vector<std::int64_t> const& values)
+    {
+      return values.empty() ? nullptr : values.data();
+    }
+    double const* data_of(std::vector<double> const& values)
+    {
+      return values.empty() ? nullptr : values.data();
+    }
+    template <class Values>
+    auto values_if(Values const& of, char const* name, nb::handle from)
+    {
+      return from.is_none() ? decltype(of(name, from))() : of(name, from);
+    }
+
+    /// Bytes that the system can give, as it says.
+    std::uint64_t free_memory()
+    {
+      std::ifstream file("/proc/meminfo");
+      std::string word;
+      while (file >> word)
+        if (std::uint64_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes)
+          return kilobytes * 1024;
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+
+    struct index_kind
+    {
+      nb::dlpack::dtype type;
+      std::int32_t bytes;
+    };
+    index_kind index_of(char const* name)
+    {
+      if (std::strcmp(name, "int64") == 0) return {nb::dtype<std::int64_t>(), 8};
+      if (std::strcmp(name, "int32") == 0) return {nb::dtype<std::int32_t>(), 4};
+      if (std::strcmp(name, "uint64") == 0) return {nb::dtype<std::uint64_t>(), 8};
+      if (std::strcmp(name, "uint32") == 0) return {nb::dtype<std::uint32_t>(), 4};
+      throw nb::value_error(
+          ("index is '" + std::string(name) + "'; give 'int32', 'int64', 'uint32' or 'uint64'")
+              .c_str());
+    }
+
+    /// Columns of pairs, by letter.
+    struct pair_results
+    {
+      std::optional<result> i, j, d, D, S, P, o;
+
+      std::optional<result>& of(char letter)
+      {
+        switch (letter)
+        {
+        case 'i':
+          return i;
+        case 'j':
+          return j;
+        case 'd':
+          return d;
+        case 'D':
+          return D;
+        case 'S':
+          return S;
+        case 'P':
+          return P;
+        case 'o':
+          return o;
+        default:
+          throw nb::value_error(("quantities have the letter '" + std::string(1, letter) +
+                                 "'; give i, j, d, D, S, P or o")
+                                    .c_str());
+        }
+      }
+    };
+  }
+
+  cells::cells(nb::handle points, nb::handle cutoff, nb::handle queries, nb::handle cell,
+               nb::handle pbc, nb::handle origin, bool closed, double skin, bool skin_is_each,
+               nb::handle offsets, nb::handle order, nb::handle query_offsets,
+               nb::handle query_order, int n_threads)
+      : has_two_sets_(!queries.is_none())
+  {
+    array const y("positions", points);
+    dim_ = dim_of(y);
+    real_ = y.real();
+    n_sources_ = n_targets_ = y.size();
+    nf_cells_options options{};
+    options.size = sizeof options;
+    options.closed = closed;
+    options.skin = skin;
+    options.skin_is_each = skin_is_each;
+
+    std::vector<std::int64_t> of_points, of_queries, points_by_system, queries_by_system;
+    std::vector<double> cutoffs;
+    std::vector<nf_box> boxes;
+    double reach = 0;
+    if (offsets.is_none())
+    {
+      reach = nb::cast<double>(cutoff);
+      options.box = box_of(dim_, cell, pbc, origin);
+    }
+    else
+    {
+      of_points = indices("offsets", offsets);
+      points_by_system = values_if(indices, "order", order);
+      of_queries = values_if(indices, "query_offsets", query_offsets);
+      queries_by_system = values_if(indices, "query_order", query_order);
+      if (of_points.empty() || (has_two_sets_ && of_queries.size() != of_points.size()))
+        throw nb::value_error("offsets: give one more than systems, of points and of queries");
+      std::size_t const n = of_points.size() - 1;
+      if (nb::isinstance<nb::float_>(cutoff) || nb::isinstance<nb::int_>(cutoff))
+        reach = nb::cast<double>(cutoff);
+      else if (cutoffs = lengths("cutoff", cutoff); cutoffs.size() != n)
+        throw nb::value_error(("cutoff has " + std::to_string(cutoffs.size()) +
+                               " values; give one, or " + std::to_string(n))
+                                  .c_str());
+      boxes = boxes_of(dim_, n, cell, pbc, origin);
+      options.n_systems = static_cast<std::int64_t>(n);
+      options.offsets = data_of(has_two_sets_ ? of_queries : of_points);
+      options.order = data_of(has_two_sets_ ? queries_by_system : points_by_system);
+      if (has_two_sets_)
+      {
+        options.source_offsets = data_of(of_points);
+        options.source_order = data_of(points_by_system);
+      }
+      options.cutoffs = data_of(cutoffs);
+      options.boxes = boxes.data();
+      auto const check_order = [](char const* name, std::vector<std::int64_t> const& by_system,
+                                  std::size_t n_points, std::int64_t n_offsets)
+      {
+        if (n_offsets != static_cast<std::int64_t>(n_points) ||
+            (!by_system.empty() && by_system.size() != n_points))
+          throw nb::value_error((std::string(name) + ": systems have " + std::to_string(n_offsets) +
+                                 " points, and there are " + std::to_string(n_points))
+                                    .c_str());
+      };
+      check_order("offsets", points_by_system, n_sources_, of_points.back());
+      if (has_two_sets_)
+        check_order("query_offsets", queries_by_system, array("queries", queries).size(),
+                    of_queries.back());
+    }
+
+    std::optional<array> x;
+    if (has_two_sets_)
+    {
+      x.emplace("queries", queries);
+      n_targets_ = x->size();
+    }
+    threads_ = n_threads != 1 && n_sources_ + n_targets_ > 2 * few_points ? threads_for(n_threads)
+                                                                          : nullptr;
+    nf_columns const sources = y.columns(), targets = has_two_sets_ ? x->columns() : sources;
+    nf_place const where = place_on(threads_);
+    nf_cells* made = nullptr;
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_cells_create(&where, targets, has_two_sets_ ? &sources : nullptr, reach, &options,
+                               &made);
+    }
+    check(status);
+    cells_.reset(made);
+  }
+
+  std::unique_lock<std::mutex> cells::alone()
+  {
+    nb::gil_scoped_release const free;
+    return std::unique_lock(mutex_);
+  }
+
+  void cells::rebuild(nb::handle points, nb::handle queries)
+  {
+    array const y("positions", points);
+    std::optional<array> x;
+    if (has_two_sets_) x.emplace("queries", queries);
+    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    auto const lock = alone();
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_cells_rebuild(cells_.get(), targets, x ? &sources : nullptr);
+      if (status == nf_ok)
+      {
+        n_sources_ = y.size();
+        n_targets_ = x ? x->size() : n_sources_;
+      }
+    }
+    check(status);
+  }
+
+  bool cells::update(nb::handle points, nb::handle queries)
+  {
+    array const y("positions", points);
+    std::optional<array> x;
+    if (has_two_sets_) x.emplace("queries", queries);
+    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    auto const lock = alone();
+    nf_status status;
+    std::int32_t rebuilt = 0;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_cells_update(cells_.get(), targets, x ? &sources : nullptr, &rebuilt);
+    }
+    check(status);
+    return rebuilt != 0;
+  }
+
+  void cells::filter(nb::handle types, nb::handle query_types, nb::handle type_cutoffs,
+                     nb::handle radii, nb::handle query_radii, int by, nb::handle excluded_offsets,
+                     nb::handle excluded, nb::handle rows)
+  {
+    auto const of_points = values_if(indices, "types", types),
+               of_queries = values_if(indices, "query_types", query_types),
+               first = values_if(indices, "excluded_offsets", excluded_offsets),
+               left_out = values_if(indices, "excluded", excluded),
+               wanted = values_if(indices, "rows", rows);
+    auto const matrix = values_if(lengths, "type_cutoffs", type_cutoffs),
+               reach = values_if(lengths, "radii", radii),
+               query_reach = values_if(lengths, "query_radii", query_radii);
+    auto const expect = [](char const* name, std::size_t found, std::size_t expected)
+    {
+      if (found != 0 && found != expected)
+        throw nb::value_error((std::string(name) + " has " + std::to_string(found) +
+                               " values; give " + std::to_string(expected))
+                                  .c_str());
+    };
+    auto const lock = alone();
+    expect("types", of_points.size(), n_sources_);
+    expect("radii", reach.size(), n_sources_);
+    if (has_two_sets_)
+    {
+      expect("query_types", of_queries.size(), n_targets_);
+      expect("query_radii", query_reach.size(), n_targets_);
+      if (of_points.empty() != of_queries.empty() || reach.empty() != query_reach.empty())
+        throw nb::value_error("types or radii: give those of points and of queries");
+    }
+    expect("excluded_offsets", first.size(), n_targets_ + 1);
+    if (!first.empty() && first.back() != static_cast<std::int64_t>(left_out.size()))
+      throw nb::value_error("excluded_offsets do not end at the size of excluded");
+    nf_filter_options options{};
+    options.size = sizeof options;
+    std::int64_t n_types = 0;
+    while (n_types * n_types < static_cast<std::int64_t>(matrix.size())) ++n_types;
+    expect("type_cutoffs", matrix.size(), static_cast<std::size_t>(n_types * n_types));
+    options.n_types = n_types;
+    options.types = data_of(has_two_sets_ ? of_queries : of_points);
+    options.radii = data_of(has_two_sets_ ? query_reach : reach);
+    if (has_two_sets_)
+    {
+      options.source_types = data_of(of_points);
+      options.source_radii = data_of(reach);
+    }
+    options.type_cutoffs = data_of(matrix);
+    options.by = by;
+    options.excluded_offsets = data_of(first);
+    static constexpr std::int64_t none = 0;
+    options.excluded = left_out.empty() ? &none : left_out.data();
+    options.rows = rows.is_none() ? nullptr : wanted.empty() ? &none : wanted.data();
+    options.n_rows = static_cast<std::int64_t>(wanted.size());
+    check(nf_cells_filter(cells_.get(), &options));
+  }
+
+  std::int64_t cells::count(bool half)
+  {
+    auto const lock = alone();
+    nf_place const where = place_on(threads_);
+    std::int64_t n = 0;
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_count_pairs(&where, cells_.get(), half ? nf_half : nf_full, &n, nullptr);
+    }
+    check(status);
+    return n;
+  }
+
+  nb::object cells::counts(bool half)
+  {
+    auto const lock = alone();
+    nf_place const where = place_on(threads_);
+    result to(nb::dtype<std::uint32_t>(), n_targets_);
+    std::int64_t n = 0;
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_count_pairs(&where, cells_.get(), half ? nf_half : nf_full, &n,
+                              static_cast<std::uint32_t*>(to.data()));
+    }
+    check(status);
+    return std::move(to).take(n_targets_, false);
+  }
+
+  nb::object cells::find(char const* quantities, bool half, int order, char const* index,
+                         std::uint64_t max_bytes)
+  {
+    index_kind const index_type = index_of(index);
+    auto const width = static_cast<std::size_t>(dim_);
+    nf_place const where = place_on(threads_);
+    nf_pair_columns to{};
+    to.size = sizeof to;
+    to.which = half ? nf_half : nf_full;
+    to.order = order;
+    to.index_bytes = index_type.bytes;
+
+    std::uint64_t bytes_of_pair = 0;
+    pair_results columns;
+    for (char const* letter = quantities; *letter != 0; ++letter)
+    {
+      columns.of(*letter); // refuses others
+      bytes_of_pair += *letter == 'i' || *letter == 'j' ? static_cast<std::uint64_t>(to.index_bytes)
+                       : *letter == 'P' ? 2 * static_cast<std::uint64_t>(to.index_bytes)
+                       : *letter == 'S' ? 4 * width
+                       : *letter == 'o'
+                           ? 0
+                           : (real_ == nf_float32 ? 4 : 8) * (*letter == 'D' ? width : 1);
+    }
+    if (std::strpbrk(quantities, "P") != nullptr && std::strpbrk(quantities, "ij") != nullptr)
+      throw nb::value_error("quantities: give P, or i and j");
+
+    auto lock = alone();
+    nf_status status = nf_ok;
+    std::int64_t n = 0;
+    {
+      nb::gil_scoped_release const free;
+      // one thread needs no count: it writes into address space for all candidates
+      bool const is_bounded =
+          threads_ == nullptr && nf_pair_bound(cells_.get(), to.which, &n) == nf_ok &&
+          static_cast<std::uint64_t>(n) <= max_bytes / std::max<std::uint64_t>(bytes_of_pair, 1) &&
+          n < std::int64_t(1) << 34;
+      if (!is_bounded) status = nf_count_pairs(&where, cells_.get(), to.which, &n, nullptr);
+    }
+    check(status);
+    std::uint64_t const bytes = static_cast<std::uint64_t>(n) * bytes_of_pair;
+    constexpr std::uint64_t much = std::uint64_t(1) << 28;
+    if (bytes > max_bytes ||
+        (bytes > much && max_bytes == std::numeric_limits<std::uint64_t>::max() &&
+         bytes > free_memory() / 2))
+    {
+      nf_status counted;
+      {
+        nb::gil_scoped_release const free;
+        counted = nf_count_pairs(&where, cells_.get(), to.which, &n, nullptr);
+      }
+      check(counted);
+      std::uint64_t const limit =
+          max_bytes == std::numeric_limits<std::uint64_t>::max() ? free_memory() / 2 : max_bytes;
+      if (static_cast<std::uint64_t>(n) * bytes_of_pair > limit)
+      {
+        PyErr_SetString(PyExc_MemoryError,
+                        (std::to_string(n) + " pairs take " +
+                         std::to_string(static_cast<std::uint64_t>(n) * bytes_of_pair) +
+                         " bytes, and " + std::to_string(limit) +
+                         " are allowed; use a smaller cutoff, fewer quantities, or set max_bytes")
+                            .c_str());
+        throw nb::python_error();
+      }
+    }
+
+    to.room = n;
+    auto const size = static_cast<std::size_t>(n);
+    nb::dlpack::dtype const real = type_of(real_);
+    for (char const* letter = quantities; *letter != 0; ++letter)
+    {
+      std::optional<result>& column = columns.of(*letter);
+      if (column) continue;
+      switch (*letter)
+      {
+      case 'i':
+        to.i = column.emplace(index_type.type, size).data();
+        break;
+      case 'j':
+        to.j = column.emplace(index_type.type, size).data();
+        break;
+      case 'd':
+        to.r = column.emplace(real, size).data();
+        break;
+      case 'D':
+        to.to_j = column.emplace(real, size, width).data();
+        break;
+      case 'S':
+        to.images = static_cast<std::int32_t*>(
+            column.emplace(nb::dtype<std::int32_t>(), size, width).data());
+        break;
+      case 'P':
+        to.i = column.emplace(index_type.type, size, 2).data();
+        to.j = static_cast<char*>(to.i) + index_type.bytes;
+        to.index_stride = 2;
+        break;
+      default:
+        to.offsets = static_cast<std::uint64_t*>(
+            column.emplace(nb::dtype<std::uint64_t>(), n_targets_ + 1).data());
+      }
+    }
+    {
+      nb::gil_scoped_release const free;
+      status = nf_find_pairs(&where, cells_.get(), &to, &n);
+    }
+    lock.unlock();
+    check(status);
+
+    std::size_t const n_letters = std::strlen(quantities);
+    auto const taken = [&](char letter)
+    {
+      std::optional<result>& column = columns.of(letter);
+      if (!column) throw nb::value_error("quantities: give each letter once");
+      nb::object values =
+          std::move(*column).take(letter == 'o' ? n_targets_ + 1 : static_cast<std::size_t>(n),
+                                  letter == 'D' || letter == 'S' || letter == 'P');
+      column.reset();
+      return values;
+    };
+    if (n_letters == 1) return taken(*quantities);
+    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(n_letters)));
+    for (std::size_t k = 0; k < n_letters; ++k)
+      PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(k),
+                      taken(quantities[k]).release().ptr());
+    return tuple;
+  }
+
+  void cells::near_field(nf_interaction const* k, nb::handle points, nb::handle queries,
+                         nb::handle q, nb::handle out, bool accumulate, int form)
+  {
+    array const y("positions", points), charges("charges", q), sums("out", out, true);
+    std::optional<array> x;
+    if (has_two_sets_) x.emplace("queries", queries);
+    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    nf_near_field_options options{};
+    options.size = sizeof options;
+    options.accumulate = accumulate;
+    options.form = form;
+    nf_place const where = place_on(threads_);
+    auto const lock = alone();
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_near_field_of_cells(&where, k, cells_.get(), targets, x ? &sources : nullptr,
+                                      charges.columns(), sums.columns(), &options);
+    }
+    check(status);
+  }
+
+  void bind_cells(nb::module_& m)
+  {
+    using namespace nb::literals;
+    nb::class_<cells>(m, "Cells")
+        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, bool,
+                      double, bool, nb::handle, nb::handle, nb::handle, nb::handle, int>(),
+             "positions"_a, "cutoff"_a, "queries"_a = nb::none(), "cell"_a = nb::none(),
+             "pbc"_a = nb::none(), "origin"_a = nb::none(), "closed"_a = false, "skin"_a = 0.,
+             "skin_is_each"_a = false, "offsets"_a = nb::none(), "order"_a = nb::none(),
+             "query_offsets"_a = nb::none(), "query_order"_a = nb::none(), "n_threads"_a = 0)
+        .def("rebuild", &cells::rebuild, "positions"_a, "queries"_a = nb::none())
+        .def("update", &cells::update, "positions"_a, "queries"_a = nb::none())
+        .def("filter", &cells::filter, "types"_a = nb::none(), "query_types"_a = nb::none(),
+             "type_cutoffs"_a = nb::none(), "radii"_a = nb::none(), "query_radii"_a = nb::none(),
+             "by"_a = 0, "excluded_offsets"_a = nb::none(), "excluded"_a = nb::none(),
+             "rows"_a = nb::none())
+        .def("count", &cells::count, "half"_a = false)
+        .def("counts", &cells::counts, "half"_a = false)
+        .def("find", &cells::find, "quantities"_a, "half"_a = false, "order"_a = 1,
+             "index"_a = "int64", "max_bytes"_a = std::numeric_limits<std::uint64_t>::max())
+        .def(
+            "near_field",
+            [](cells& of, interaction const& k, nb::handle positions, nb::handle queries,
+               nb::handle charges, nb::handle out, bool accumulate, int form)
+            { of.near_field(k.k, positions, queries, charges, out, accumulate, form); },
+            "k"_a, "positions"_a, "queries"_a.none(), "charges"_a, "out"_a, "accumulate"_a,
+            "form"_a)
+        .def_prop_ro("n_targets", &cells::n_targets)
+        .def_prop_ro("n_sources", &cells::n_sources)
+        .def_prop_ro("dim", &cells::dim);
+    m.def(
+        "pairs",
+        [](char const* quantities, nb::handle positions, nb::handle cutoff, nb::handle cell,
+           nb::handle pbc, bool half, int order, char const* index, bool closed, int n_threads,
+           nb::handle queries, nb::handle origin, std::uint64_t max_bytes)
+        {
+          nb::object const none = nb::none();
+          return cells(positions, cutoff, queries, cell, pbc, origin, closed, 0, false, none, none,
+                       none, none, n_threads)
+              .find(quantities, half, order, index, max_bytes);
+        },
+        "quantities"_a, "positions"_a, "cutoff"_a, "cell"_a = nb::none(), "pbc"_a = nb::none(),
+        "half"_a = false, "order"_a = 1, "index"_a = "int64", "closed"_a = false, "n_threads"_a = 0,
+        "queries"_a = nb::none(), "origin"_a = nb::none(),
+        "max_bytes"_a = std::numeric_limits<std::uint64_t>::max());
+  }
+}
