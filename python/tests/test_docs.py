@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "docs/python.md", ROOT / "python/README.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs/python.md", ROOT / "python/README.md"]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
