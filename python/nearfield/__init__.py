@@ -13,7 +13,7 @@ table.
 from ._core import instruction_set
 from ._core import version as _version
 from ._pairs import CellList, count_pairs, find_pairs
-from ._sums import Interaction, Tree, build_tree, kernels, near_field, p2p
+from ._sums import Interaction, Tree, build_tree, kernels, near_field, near_field_step, p2p
 from .ase import neighbor_list, primitive_neighbor_list
 
 __version__ = _version()
@@ -28,6 +28,7 @@ __all__ = [
     "instruction_set",
     "kernels",
     "near_field",
+    "near_field_step",
     "neighbor_list",
     "p2p",
     "primitive_neighbor_list",

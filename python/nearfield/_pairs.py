@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _core
+from ._arrays import like, read
 
 _ORDERS = {"cells": 0, "rows": 1, "sorted": 2}
 _NO_LIMIT = 2**64 - 1
@@ -21,15 +22,15 @@ def _systems(batch, n, name):
     A batch is the system of each point, or offsets in a tuple of one: ``(ptr,)``.
     """
     if isinstance(batch, tuple):
-        return np.ascontiguousarray(batch[0], np.int64), None
-    batch = np.asarray(batch)
-    if batch.shape != (n,):
-        raise ValueError(f"{name} has shape {batch.shape}; give ({n},), the system of each point")
-    if n and (batch.min() < 0):
-        raise ValueError(f"{name} has a system below 0")
-    counts = np.bincount(batch, minlength=0 if n else 0)
+        return np.ascontiguousarray(read(batch[0]), np.int64), None
+    batch = np.asarray(read(batch))
+    if batch.shape != (n,) or not (np.issubdtype(batch.dtype, np.integer) or n == 0):
+        raise ValueError(f"{name} is {batch.dtype} of shape {batch.shape}; give integers of shape ({n},)")
+    if n and (batch.min() < 0 or batch.max() >= 2**32):
+        raise ValueError(f"{name} has the systems {batch.min()} to {batch.max()}; give 0 to 4294967295")
+    counts = np.bincount(batch.astype(np.int64))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    if n and (batch[1:] < batch[:-1]).any():
+    if (batch[1:] < batch[:-1]).any():
         return offsets, np.argsort(batch, kind="stable").astype(np.int64)
     return offsets, None
 
@@ -88,6 +89,8 @@ class CellList:
         n_threads=0,
     ):
         offsets = order = query_offsets = query_order = None
+        if batch is None and query_batch is not None:
+            raise ValueError("query_batch needs batch, the systems of the positions")
         if batch is not None:
             offsets, order = _systems(batch, len(positions), "batch")
             if queries is not None:
@@ -106,13 +109,14 @@ class CellList:
             if pbc is not None and np.ndim(pbc) == 2:
                 pbc = np.ascontiguousarray(pbc, bool)
         if cell is not None:
-            cell = np.ascontiguousarray(cell, np.float64)
+            cell = np.ascontiguousarray(read(cell), np.float64)
         if origin is not None:
             origin = np.ascontiguousarray(origin, np.float64)
+        self._caller = None if type(positions) is np.ndarray else positions
         self._cells = _core.Cells(
-            positions,
+            read(positions),
             cutoff,
-            queries,
+            read(queries),
             cell,
             pbc,
             origin,
@@ -128,7 +132,7 @@ class CellList:
 
     def rebuild(self, positions, queries=None):
         """Take other points, or the same ones after they moved; cutoff and box stay."""
-        self._cells.rebuild(positions, queries)
+        self._cells.rebuild(read(positions), read(queries))
 
     def update(self, positions, queries=None):
         """Take points that have moved, into the same cells unless the skin no longer covers their moves.
@@ -138,7 +142,7 @@ class CellList:
         bool
             Whether points were sorted again.
         """
-        return self._cells.update(positions, queries)
+        return self._cells.update(read(positions), read(queries))
 
     def filter(
         self,
@@ -194,13 +198,15 @@ class CellList:
 
     def counts(self, *, half=False):
         """The number of pairs of each target: (n,) array of uint32."""
-        return self._cells.counts(half)
+        return self._to_caller(self._cells.counts(half))
 
     def find(self, quantities="ij", *, half=False, order="rows", index="int64", max_bytes=None):
         """Find pairs; see `find_pairs`."""
-        return self._cells.find(
-            quantities, half, _order(order), index, _NO_LIMIT if max_bytes is None else max_bytes
-        )
+        limit = _NO_LIMIT if max_bytes is None else max_bytes
+        return self._to_caller(self._cells.find(quantities, half, _order(order), index, limit))
+
+    def _to_caller(self, result):
+        return result if self._caller is None else like(self._caller, result)
 
 
 def find_pairs(
@@ -249,12 +255,13 @@ def find_pairs(
     (array([0, 1]), array([1, 0]), array([1., 1.]))
     """
     if cell is not None and type(cell) is not np.ndarray:
-        cell = np.asarray(cell, np.float64)
+        cell = np.asarray(read(cell), np.float64)
     if origin is not None:
         origin = np.ascontiguousarray(origin, np.float64)
-    return _core.pairs(
+    is_numpy = type(positions) is np.ndarray
+    found = _core.pairs(
         quantities,
-        positions,
+        positions if is_numpy else read(positions),
         cutoff,
         cell,
         pbc,
@@ -263,10 +270,11 @@ def find_pairs(
         index,
         closed,
         n_threads,
-        queries,
+        read(queries),
         origin,
         _NO_LIMIT if max_bytes is None else max_bytes,
     )
+    return found if is_numpy else like(positions, found)
 
 
 def count_pairs(positions, cutoff, *, half=False, **options):

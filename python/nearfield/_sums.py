@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from . import _core
+from ._arrays import like, read
 
 _FORMS = {"one_sided": 0, "mutual": 1, "automatic": 2}
 
@@ -121,23 +122,29 @@ def p2p(
     -------
     (m,), (m, n_out) or (m, n_rhs, n_out) array
     """
+    caller = sources
+    sources, charges, targets = read(sources), read(charges), read(targets)
     k = _interaction(kernel, _dim(kernel, sources), parameters)
     n = len(sources if targets is None else targets)
-    sums = _outputs(k, n, charges, sources, out, accumulate)
+    sums = _outputs(k, n, charges, sources, read(out), accumulate)
     if mutual is None:
         mutual = targets is None and k.has_mutual
     elif mutual and (targets is not None or not k.has_mutual):
         raise ValueError("a mutual sum needs one set of points, and a kernel that has_mutual")
     _core.p2p(k, sources, charges, targets, sums, mutual, accumulate, n_threads)
-    return sums
+    return like(caller, sums) if out is None else out
 
 
 class Tree:
     """An octree or quadtree over points; `build_tree` makes it."""
 
-    def __init__(self, tree, has_two_sets):
-        self._tree = tree
-        self._has_two_sets = has_two_sets
+    def __init__(self, positions, targets, options):
+        self._options = options
+        self.update(positions, targets)
+
+    def update(self, positions, targets=None):
+        """Build the tree anew, of these points and with the same options."""
+        self._tree = _core.Tree(read(positions), read(targets), *self._options)
 
     n_leaves = property(lambda self: self._tree.n_leaves, doc="The number of leaves.")
     depth = property(lambda self: self._tree.depth, doc="The level of the deepest leaf.")
@@ -178,11 +185,10 @@ def build_tree(
     Tree
     """
     if cell is not None:
-        cell = np.ascontiguousarray(cell, np.float64)
+        cell = np.ascontiguousarray(read(cell), np.float64)
     if origin is not None:
         origin = np.ascontiguousarray(origin, np.float64)
-    tree = _core.Tree(positions, targets, max_leaf_size, level, cell, pbc, origin, n_threads)
-    return Tree(tree, targets is not None)
+    return Tree(positions, targets, (max_leaf_size, level, cell, pbc, origin, n_threads))
 
 
 def near_field(
@@ -206,9 +212,20 @@ def near_field(
     """
     if form not in _FORMS:
         raise ValueError(f"form is {form!r}; give 'one_sided', 'mutual' or 'automatic'")
+    caller = positions
+    positions, charges, targets = read(positions), read(charges), read(targets)
     k = _interaction(kernel, _dim(kernel, positions), parameters)
     n = len(positions if targets is None else targets)
-    sums = _outputs(k, n, charges, positions, out, accumulate)
+    sums = _outputs(k, n, charges, positions, read(out), accumulate)
     of = leaves._tree if isinstance(leaves, Tree) else leaves._cells
     of.near_field(k, positions, targets, charges, sums, accumulate, _FORMS[form])
-    return sums
+    return like(caller, sums) if out is None else out
+
+
+def near_field_step(kernel, leaves, positions, charges, targets=None, **options):
+    """The near field of points that have moved: `leaves` take them, then `near_field`.
+
+    A `CellList` sorts points again where its skin no longer covers their moves, a `Tree` is built anew.
+    """
+    leaves.update(positions, targets)
+    return near_field(kernel, leaves, positions, charges, targets, **options)

@@ -1,9 +1,10 @@
 """`scipy.spatial.cKDTree` and the radius searches of scikit-learn, in 2 and 3 dimensions.
 
-Balls are closed: a point at the distance r counts. There is no tree: each call sorts the points into cells of the size of r, in
-linear time. So ask for many points in one call, not for one point in each of many.
+Balls are closed: a point at the distance r counts. There is no tree: each call sorts the points into cells of
+the size of r, in linear time. So ask for many points in one call, not for one point in each of many.
 """
 
+import functools
 import itertools
 import math
 import operator
@@ -11,10 +12,11 @@ import operator
 import numpy as np
 
 from ._pairs import CellList
-from .rdf import PAIRS_AT_ONCE, chunks
+from .rdf import chunks
 
 # The square of a shorter length is no normal number.
 _SHORTEST = 1.5e-154
+_MATRIX_SIZE = 1 << 20
 
 
 def _points(of, name, dim=None):
@@ -91,29 +93,29 @@ class KDTree:
             self._cell = np.where(self._pbc, self.boxsize, 1)
         self._n_threads = n_threads
 
-    @property
+    @functools.cached_property
     def mins(self):
-        return self.data.min(axis=0)
+        return self.data.min(axis=0, initial=math.inf)
 
-    @property
+    @functools.cached_property
     def maxes(self):
-        return self.data.max(axis=0)
+        return self.data.max(axis=0, initial=-math.inf)
 
     def _box_with(self, other):
         return KDTree(other.data, boxsize=self.boxsize, n_threads=self._n_threads)
 
     def _farthest(self, queries):
         """No point is farther from a query."""
-        points = np.concatenate((self.data, queries))
-        if len(points) == 0:
+        if self.n + len(queries) == 0:
             return _SHORTEST
-        extents = np.ptp(points, axis=0)
+        extents = np.maximum(self.maxes, queries.max(axis=0, initial=-math.inf))
+        extents -= np.minimum(self.mins, queries.min(axis=0, initial=math.inf))
         if self.boxsize is not None:
             extents = np.where(self._pbc, self.boxsize / 2, extents)
         return max(math.sqrt(extents @ extents) * (1 + 1e-9), _SHORTEST)
 
     def _reach(self, r, queries):
-        """A cutoff that is as good as r, and fits cells: not infinite, not 0, in a box no longer than needed."""
+        """A cutoff that finds what r finds, and is neither 0 nor infinite, nor longer than a box needs."""
         if not r >= 0:
             raise ValueError(f"r is {r}; give a length of 0 or more")
         if self.boxsize is None and _SHORTEST < r < 1e150:
@@ -282,8 +284,8 @@ class KDTree:
 
         Returns
         -------
-        scipy.sparse.dok_matrix or coo_matrix of shape (self.n, other.n), dict {(i, j): d}, or array with fields
-        i, j and v
+        scipy.sparse.dok_matrix or coo_matrix of shape (self.n, other.n), dict {(i, j): d}, or array with
+        fields i, j and v
         """
         _euclidean(p)
         if output_type not in ("dok_matrix", "coo_matrix", "dict", "ndarray"):
@@ -348,14 +350,7 @@ class KDTree:
         enough = min(most, self.n)
         farthest = self._farthest(queries)
         end = self._reach(min(bound, farthest), queries)
-        reach = max(min(farthest * (enough / self.n) ** (1 / self.m), end), _SHORTEST)
-        sample = np.ascontiguousarray(queries[:: max(len(queries) // 64, 1)])
-        for _ in range(20):
-            if reach <= _SHORTEST or self._cells(sample, reach, n_threads).count() <= 2 * enough * len(
-                sample
-            ):
-                break
-            reach = max(reach / 1.5, _SHORTEST)
+        reach = self._first_reach(enough, end, farthest, queries, n_threads)
         todo = np.arange(len(queries))
         growth = 1.3
         while len(todo):
@@ -367,11 +362,25 @@ class KDTree:
             done, counts = done[by_count], counts[by_count]
             while len(done):  # as many rows as fit into a matrix of bounded size
                 sizes = np.arange(1, len(done) + 1) * counts
-                n_rows = max(np.searchsorted(sizes, PAIRS_AT_ONCE, "right"), 1)
+                n_rows = max(np.searchsorted(sizes, _MATRIX_SIZE, "right"), 1)
                 rows, done, counts = done[:n_rows], done[n_rows:], counts[n_rows:]
                 self._nearest_of(queries[rows], reach, bound, n_threads, distances, indices, rows)
             reach = min(growth * reach, end)
             growth *= 1.15
+
+    def _first_reach(self, enough, end, farthest, queries, n_threads):
+        """A radius with which many queries have enough points, and few have many more."""
+        if self.n <= 64:
+            return end
+        width = farthest if self.boxsize is None else 2 * farthest
+        reach = max(min(0.42 * width * (enough / self.n) ** (1 / self.m), end), _SHORTEST)
+        sample = np.ascontiguousarray(queries[:: len(queries) // 64 + 1])
+        for _ in range(20):
+            n_pairs = self._cells(sample, reach, n_threads).count()
+            if n_pairs <= 3 * enough * len(sample):
+                break
+            reach = max(reach / 1.5, _SHORTEST)
+        return reach
 
     def _nearest_of(self, queries, reach, bound, n_threads, distances, indices, rows):
         """Writes the rows of queries that have all their points within reach."""

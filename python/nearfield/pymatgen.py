@@ -3,6 +3,8 @@
 Balls are closed, and wider by a tolerance: a point at the distance r + numerical_tol counts.
 """
 
+import itertools
+
 import numpy as np
 
 from ._pairs import find_pairs
@@ -99,5 +101,4 @@ def get_points_in_spheres(
         if return_fcoords:
             places = np.linalg.solve(cell.T, places.T).T
     points = list(zip(places, distance.tolist(), j.tolist(), image, strict=True))
-    ends = offsets.tolist()
-    return [points[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+    return [points[first:last] for first, last in itertools.pairwise(offsets.tolist())]

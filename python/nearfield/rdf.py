@@ -6,17 +6,17 @@ import numpy as np
 
 from ._pairs import CellList
 
-PAIRS_AT_ONCE = 1 << 22
+_PAIRS_AT_ONCE = 1 << 22
 
 
 def chunks(cells):
     """Restrict cells to some rows after others, so that each time a bounded number of pairs is found."""
     ends = np.cumsum(cells.counts(), dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
-    if total <= PAIRS_AT_ONCE:
+    if total <= _PAIRS_AT_ONCE:
         yield
         return
-    cuts = np.searchsorted(ends, np.arange(PAIRS_AT_ONCE, total, PAIRS_AT_ONCE)) + 1
+    cuts = np.searchsorted(ends, np.arange(_PAIRS_AT_ONCE, total, _PAIRS_AT_ONCE)) + 1
     for first, last in zip([0, *cuts], [*cuts, len(ends)], strict=True):
         cells.filter(rows=np.arange(first, last))
         yield

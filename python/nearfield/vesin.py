@@ -44,7 +44,8 @@ def _half(found, is_sorted):
         total = x + y + z
         is_other[own] = (total < 0) | ((total == 0) & ((z < 0) | ((z == 0) & (y < 0))))
     if is_sorted:
-        return {letter: values[~is_other] for letter, values in found.items()}
+        kept = np.flatnonzero(~is_other)
+        return {letter: values.take(kept, axis=0) for letter, values in found.items()}
     for letter in found.keys() & {"S", "D"}:
         np.negative(found[letter], out=found[letter], where=is_other[:, None])
     i[:], j[:] = np.minimum(i, j), np.maximum(i, j)

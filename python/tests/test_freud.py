@@ -1,6 +1,7 @@
-import nearfield.freud
 import numpy as np
 import pytest
+
+import nearfield.freud
 from nearfield.freud import AABBQuery, LinkCell
 
 BOXES = [(3, 4, 5), (3, 4, 5, 0.3, 0.2, 0.1), (2, 2, 9, 1, 0, 0), (3, 4), (3, 4, 0, 0.5, 0, 0)]

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+
 from nearfield.kdtree import KDTree, radius_neighbors, radius_neighbors_graph
 
 scipy_spatial = pytest.importorskip("scipy.spatial")
@@ -10,7 +11,7 @@ scipy_spatial = pytest.importorskip("scipy.spatial")
 CASES = [
     (dim, n, boxsize)
     for dim in (2, 3)
-    for n in (1, 2, 10, 300)
+    for n in (1, 2, 10, 90)
     for boxsize in (None, 1.0, [1.0, 0, 2.0][:dim], [0.3, 1.0, 1.0][:dim])
 ]
 RADII = (0.0, 1e-3, 0.1, 0.17, 0.5, 2.0, math.inf)
@@ -82,13 +83,13 @@ def test_radius_of_each_query(dim, n, boxsize):
 
 
 @pytest.mark.parametrize("dim, n, boxsize", CASES)
-@pytest.mark.parametrize("k", [1, 3, [2, 5], [1], 400])
+@pytest.mark.parametrize("k", [1, 3, [2, 5], [1], 120])
 def test_nearest(dim, n, boxsize, k):
     ours, theirs = trees(dim, n, boxsize)
     queries = np.random.default_rng(2).random((30, 2, dim)) * 3 - 1
     for x, bound in ((queries, math.inf), (queries, 0.2), (queries[0, 0], math.inf), (ours.data, 0.0)):
         d, i = ours.query(x, k, distance_upper_bound=bound)
-        expected_d, expected_i = theirs.query(x, k, distance_upper_bound=bound)
+        expected_d, _ = theirs.query(x, k, distance_upper_bound=bound)
         assert np.shape(d) == np.shape(expected_d) == np.shape(i)
         np.testing.assert_allclose(d, expected_d, atol=1e-15)
         is_there = np.isfinite(d)
@@ -103,7 +104,7 @@ def test_nearest(dim, n, boxsize, k):
 
 
 def test_nearest_of_clusters_in_chunks(monkeypatch):
-    monkeypatch.setattr("nearfield.kdtree.PAIRS_AT_ONCE", 3000)
+    monkeypatch.setattr("nearfield.kdtree._MATRIX_SIZE", 3000)
     rng = np.random.default_rng(3)
     x = np.concatenate([rng.normal(c, s, (200, 3)) for c, s in ((0, 1), (5, 1e-3), (9, 1e-6), (1e4, 0.1))])
     x[:50] = x[0]

@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from nearfield.pymatgen import get_neighbor_list, get_points_in_spheres
 
 CELLS = [
@@ -64,7 +65,7 @@ def test_by_brute_force(cell, pbc):
 
 def test_self_and_tolerance():
     coords, cell = np.array([[0.0, 0, 0], [0, 0, 0], [1, 0, 0]]), np.eye(3) * 10
-    center, point, image, d = get_neighbor_list((coords, cell), 1.0)
+    center, _, image, d = get_neighbor_list((coords, cell), 1.0)
     assert center.tolist() == [0, 0, 1, 1, 2, 2] and image.dtype == np.float64 and d.dtype == np.float64
     assert len(get_neighbor_list((coords, cell), 1.0, exclude_self=False)[0]) == 9
     assert len(get_neighbor_list((coords, cell), 1 - 5e-9)[0]) == 6

@@ -117,3 +117,18 @@ def test_refuses_outputs_that_cannot_be_written():
     locked.flags.writeable = False
     with pytest.raises(TypeError, match="writable"):
         nearfield.p2p("one_over_r", y, q, x, out=locked)
+
+
+def test_a_step_follows_points_that_move():
+    points, charges = rng.random((1000, 3)), rng.random(1000)
+    options = {"sigma": 0.02}
+    tree = nearfield.build_tree(points, max_leaf_size=20)
+    cells = nearfield.CellList(points, 0.1, skin=0.02)
+    for _ in range(3):
+        points = points + rng.uniform(-0.01, 0.01, points.shape)
+        for leaves, k, fresh in (
+            (tree, nearfield.Interaction("gaussian", 3, **options), nearfield.build_tree(points, max_leaf_size=20)),
+            (cells, nearfield.Interaction("sph_density", 3, h=0.05), nearfield.CellList(points, 0.1)),
+        ):
+            sums = nearfield.near_field_step(k, leaves, points, charges)
+            assert np.allclose(sums, nearfield.near_field(k, fresh, points, charges), rtol=1e-12)
