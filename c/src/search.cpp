@@ -4,6 +4,8 @@
 #include <nearfield/search/radius_search.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace nearfield::c
 {
@@ -146,6 +148,34 @@ namespace nearfield::c
       return found;
     }
 
+    /// The number of pairs in each of n bins of |d| up to r_max.
+    template <class Some>
+    std::vector<std::int64_t> histogram(place const& where, Some& some, pairs which, double r_max,
+                                        std::size_t n)
+    {
+      double const width = r_max / static_cast<double>(n);
+      return radius_search(
+          where.cpu(), some,
+          reduce{std::vector<std::int64_t>(n),
+                 [&](std::vector<std::int64_t>& counts, auto, auto, auto r2)
+                 {
+                   double const r = std::sqrt(static_cast<double>(r2));
+                   if (r >= r_max) return;
+                   auto b = std::min(static_cast<std::size_t>(r / width), n - 1);
+                   // the quotient is rounded
+                   if (r < static_cast<double>(b) * width)
+                     --b;
+                   else if (b + 1 < n && r >= static_cast<double>(b + 1) * width)
+                     ++b;
+                   ++counts[b];
+                 },
+                 [](std::vector<std::int64_t>& counts, std::vector<std::int64_t> const& part)
+                 {
+                   for (std::size_t b = 0; b < counts.size(); ++b) counts[b] += part[b];
+                 },
+                 which});
+    }
+
     void check(place const& where, nf_pair_columns const& to)
     {
       count_of(to.room, "room");
@@ -248,6 +278,36 @@ nf_status nf_pair_bound(nf_cells const* cells, nf_which which, int64_t* n_pairs)
                               return static_cast<std::int64_t>(
                                   detail::count_candidates(detail::whole(list.view(), wanted)));
                           });
+      });
+}
+
+nf_status nf_pair_histogram(nf_place const* where, nf_cells const* cells, nf_which which,
+                            double r_max, int64_t n_bins, int64_t* counts)
+{
+  return c::guarded(
+      [&]
+      {
+        c::place const on(where);
+        pairs const wanted = c::pairs_of(which);
+        std::size_t const n = c::count_of(n_bins, "n_bins");
+        if (!(r_max > 0) || !std::isfinite(r_max) || n == 0)
+          throw error("nf_pair_histogram: r_max is " + std::to_string(r_max) + ", and n_bins " +
+                      std::to_string(n) + "; give a positive length, and 1 or more");
+        c::given(counts, "counts");
+        c::visit_searched(
+            c::given(cells, "cells"),
+            [&]<class T, int Dim>(auto& list, auto& some)
+            {
+              using list_type = std::remove_cvref_t<decltype(list)>;
+              on.check_handle("cells", c::is_on_gpu<list_type>);
+              if constexpr (c::is_on_gpu<list_type>)
+                throw error("nf_pair_histogram: cells are on a GPU; give cells in host memory");
+              else
+              {
+                auto const found = c::histogram(on, some, wanted, r_max, n);
+                for (std::size_t b = 0; b < n; ++b) counts[b] += found[b];
+              }
+            });
       });
 }
 

@@ -200,6 +200,10 @@ class CellList:
         """The number of pairs of each target: (n,) array of uint32."""
         return self._to_caller(self._cells.counts(half))
 
+    def histogram(self, r_max, n_bins, *, half=False):
+        """The number of pairs by distance: bin b has r in [b, b + 1) r_max / n_bins; (n_bins,) array of int64."""
+        return self._to_caller(self._cells.histogram(r_max, n_bins, half))
+
     def find(self, quantities="ij", *, half=False, order="rows", index="int64", max_bytes=None):
         """Find pairs; see `find_pairs`."""
         limit = _NO_LIMIT if max_bytes is None else max_bytes

@@ -3,6 +3,7 @@
 #include "sums.hpp"
 #include "threads.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -334,6 +335,24 @@ namespace nearfield::python
     return std::move(to).take(n_targets_, false);
   }
 
+  nb::object cells::histogram(double r_max, std::int64_t n, bool half)
+  {
+    if (n < 1 || n > std::int64_t(1) << 32)
+      throw nb::value_error(("n_bins is " + std::to_string(n) + "; give 1 or more").c_str());
+    auto const lock = alone();
+    nf_place const where = place_on(threads_);
+    result to(nb::dtype<std::int64_t>(), static_cast<std::size_t>(n));
+    auto* const counts = static_cast<std::int64_t*>(to.data());
+    std::fill_n(counts, n, 0);
+    nf_status status;
+    {
+      nb::gil_scoped_release const free;
+      status = nf_pair_histogram(&where, cells_.get(), half ? nf_half : nf_full, r_max, n, counts);
+    }
+    check(status);
+    return std::move(to).take(static_cast<std::size_t>(n), false);
+  }
+
   nb::object cells::find(char const* quantities, bool half, int order, char const* index,
                          std::uint64_t max_bytes)
   {
@@ -501,6 +520,7 @@ namespace nearfield::python
              "rows"_a = nb::none())
         .def("count", &cells::count, "half"_a = false)
         .def("counts", &cells::counts, "half"_a = false)
+        .def("histogram", &cells::histogram, "r_max"_a, "n_bins"_a, "half"_a = false)
         .def("find", &cells::find, "quantities"_a, "half"_a = false, "order"_a = 1,
              "index"_a = "int64", "max_bytes"_a = std::numeric_limits<std::uint64_t>::max())
         .def(

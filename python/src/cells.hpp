@@ -31,6 +31,9 @@ namespace nearfield::python
     /// The number of pairs of each target.
     nb::object counts(bool half);
 
+    /// The number of pairs in each of n bins of distances up to r_max.
+    nb::object histogram(double r_max, std::int64_t n, bool half);
+
     /// An array for each letter: i, j, d = |D|, D = x_j + S cell - x_i, S, P = (i, j), o = where rows begin.
     nb::object find(char const* quantities, bool half, int order, char const* index,
                     std::uint64_t max_bytes);

@@ -204,6 +204,28 @@ namespace
     EXPECT_EQ(found, n);
   }
 
+  TEST(c_search, a_histogram_counts_each_pair_in_its_bin)
+  {
+    // neighbours of a lattice at 1, and along diagonals at sqrt(2)
+    std::vector<double> x;
+    for (int k = 0; k < 27; ++k) x.insert(x.end(), {k % 3 * 1., k / 3 % 3 * 1., k / 9 * 1.});
+    nf_cells_options options = options_with_size<nf_cells_options>();
+    for (int a = 0; a < 3; ++a)
+    {
+      options.box.vectors[a][a] = 3;
+      options.box.periodic[a] = 1;
+    }
+    auto const cells = made<nf_cells>(nf_cells_create, nullptr,
+                                      nf_rows(nf_float64, x.data(), 27, 3), nullptr, 1.5, &options);
+    std::vector<std::int64_t> counts(15, 1);
+    for (nf_which const which : {nf_full, nf_half})
+      ASSERT_EQ(nf_pair_histogram(nullptr, cells.get(), which, 1.5, 15, counts.data()), nf_ok);
+    for (int b = 0; b < 15; ++b)
+      EXPECT_EQ(counts[b], 1 + (b == 10 ? 27 * (6 + 3) : b == 14 ? 27 * (12 + 6) : 0)) << b;
+    expect_failure(nf_pair_histogram(nullptr, cells.get(), nf_full, 0, 15, counts.data()),
+                   nf_invalid_argument, "r_max is 0");
+  }
+
   /// i and j of each pair of a full list, sorted.
   std::vector<std::int64_t> pairs_of(nf_cells const* cells)
   {

@@ -375,6 +375,10 @@ NF_API nf_status nf_count_pairs(nf_place const* where, nf_cells const* cells, nf
       address space for so many takes one pass over the pairs, which nf_count_pairs() before it would make two. */
 NF_API nf_status nf_pair_bound(nf_cells const* cells, nf_which which, int64_t* n_pairs);
 
+/** Adds to counts[b] the pairs with b <= |d| n_bins / r_max < b + 1, for b < n_bins; cells in host memory only. */
+NF_API nf_status nf_pair_histogram(nf_place const* where, nf_cells const* cells, nf_which which,
+                                   double r_max, int64_t n_bins, int64_t* counts);
+
 /** Memory of the caller for pairs: null columns are not wanted. On a GPU it is device memory. A stride of 0 stands for
       columns without gaps; others count in values. */
 typedef struct nf_pair_columns
