@@ -12,14 +12,14 @@ __all__ = ["NeighborList", "ase_neighbor_list"]
 
 
 @lru_cache(maxsize=64)
-def _letters(quantities, is_full, is_sorted):
+def _letters(quantities, is_full, needs_images):
     """What to ask the library for: each letter once, P without i and j, and what a half list is chosen by."""
     wanted = set(quantities)
     if not wanted <= set("ijPSdD"):
         raise ValueError(f"quantities are {quantities!r}; give letters of 'ijPSdD'")
     if not is_full:
         wanted |= set("ij")
-        if is_sorted or "D" in wanted:
+        if needs_images:
             wanted.add("S")
     if "P" in wanted:
         wanted -= set("ij")
@@ -37,18 +37,21 @@ def _half(found, is_sorted):
     """
     i, j = _indices(found)
     is_other = i > j
-    if "S" in found:
-        S = found["S"]
-        own = np.flatnonzero(i == j)
-        x, y, z = S[own].T
+    own = np.flatnonzero(i == j)
+    if len(own) and "S" in found:
+        x, y, z = found["S"][own].T
         total = x + y + z
         is_other[own] = (total < 0) | ((total == 0) & ((z < 0) | ((z == 0) & (y < 0))))
     if is_sorted:
         kept = np.flatnonzero(~is_other)
         return {letter: values.take(kept, axis=0) for letter, values in found.items()}
-    for letter in found.keys() & {"S", "D"}:
-        np.negative(found[letter], out=found[letter], where=is_other[:, None])
-    i[:], j[:] = np.minimum(i, j), np.maximum(i, j)
+    for letter in "SD":
+        if letter in found:
+            np.negative(found[letter], out=found[letter], where=is_other[:, None])
+    if "P" in found:
+        found["P"].sort(axis=1)
+    else:
+        found["i"], found["j"] = np.minimum(i, j), np.maximum(i, j)
     return found
 
 
@@ -125,7 +128,8 @@ class NeighborList:
         if isinstance(periodic, np.bool_):
             periodic = bool(periodic)
         is_full, is_sorted = self.full_list, self.sorted
-        letters = _letters(quantities, is_full, is_sorted)
+        needs_images = not is_full and (is_sorted or "D" in quantities) and np.any(periodic)
+        letters = _letters(quantities, is_full, needs_images)
         half = not (is_full or is_sorted)
         if self.skin > 0:
             order = "rows" if is_sorted else "cells"
