@@ -69,6 +69,21 @@ namespace
   protected:
     static void SetUpTestSuite()
     {
+      // A step starts StarPU itself, and waits for another process to write its measurements of the machine, for which
+      // starpu_init() does not.
+      {
+        auto const one =
+            made<nf_interaction>(nf_interaction_create, "one_over_r", 3, 0, nullptr, nullptr);
+        double const x[3] = {}, q = 1;
+        double out = 0;
+        auto const points = nf_rows(nf_float64, x, 1, 3), inputs = nf_rows(nf_float64, &q, 1, 1),
+                   outputs = nf_rows(nf_float64, &out, 1, 1);
+        auto const tree = made<nf_tree>(nf_tree_create, nullptr, points, nullptr, nullptr);
+        auto const step = made<nf_step>(nf_step_of_tree, one.get(), tree.get(), points, nullptr,
+                                        inputs, outputs, nullptr);
+        EXPECT_EQ(nf_step_submit(step.get()), nf_ok) << nf_last_error();
+        EXPECT_EQ(nf_step_wait(step.get()), nf_ok) << nf_last_error();
+      }
       starpu_conf conf;
       starpu_conf_init(&conf);
       conf.ncuda = 0;
