@@ -28,14 +28,14 @@ def _cutoff_and_filter(cutoff, numbers):
     if isinstance(cutoff, dict):
         if numbers is None:
             return max(cutoff.values()), None
-        elements, types = np.unique(numbers, return_inverse=True)
+        elements = np.flatnonzero(np.bincount(numbers))
         type_of = {element: k for k, element in enumerate(elements.tolist())}
         matrix = np.zeros((len(elements), len(elements)))
         for pair, length in cutoff.items():
             a, b = (type_of.get(_atomic_number(element)) for element in pair)
             if a is not None and b is not None:
                 matrix[a, b] = matrix[b, a] = length
-        return matrix.max(), {"types": types, "type_cutoffs": matrix}
+        return matrix.max(), {"types": np.searchsorted(elements, numbers), "type_cutoffs": matrix}
     cutoff = np.asarray(cutoff, np.float64)
     if cutoff.ndim == 0:
         return float(cutoff), None
