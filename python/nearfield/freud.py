@@ -151,8 +151,8 @@ class NeighborQuery:
         ----------
         query_points : (m, 3) array
         query_args : dict
-            r_max, and any of mode="ball", r_min=0 and exclude_ii=False, which leaves out bonds of equal indices.
-            Bonds have r_min <= distance < r_max.
+            r_max, and any of mode="ball", r_min=0 and exclude_ii=False: whether to leave out bonds of equal
+            indices. Bonds have r_min <= distance < r_max.
 
         Returns
         -------

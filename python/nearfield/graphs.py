@@ -1,29 +1,12 @@
 """Graphs of near points, with the conventions of PyTorch Geometric, torch_cluster and nvalchemi-toolkit-ops.
 
-Arrays of NumPy in give arrays of NumPy out; tensors of PyTorch in host memory give tensors.
+Results are arrays of the library of the points: NumPy, PyTorch or JAX.
 """
 
 import numpy as np
 
+from ._arrays import like, read
 from ._pairs import CellList
-
-
-def _is_tensor(of):
-    return type(of).__module__.partition(".")[0] == "torch"
-
-
-def _array(of):
-    if isinstance(of, tuple):
-        return tuple(_array(item) for item in of)
-    return of.detach().numpy() if _is_tensor(of) else of
-
-
-def _like(of, array):
-    if not _is_tensor(of):
-        return array
-    import torch
-
-    return torch.from_numpy(array)
 
 
 def _within(most, counts, name, truncate):
@@ -64,10 +47,10 @@ def radius_graph(
 
     Parameters
     ----------
-    x : (n, 2) or (n, 3) array or tensor of float32 or float64
+    x : (n, 2) or (n, 3) array of float32 or float64
     r : float
         Points at a distance below r are neighbours.
-    batch : (n,) array or tensor of int, or a tuple of one of offsets, optional
+    batch : (n,) array of int, or a tuple of one of offsets, optional
         The graph of each point, in any order.
     loop : bool
         Whether each point is a neighbour of its own.
@@ -83,9 +66,9 @@ def radius_graph(
 
     Returns
     -------
-    (2, E) array or tensor of int64
-        A column for each edge, by i: the neighbour j in row 0 and the point i in row 1, or the other way round
-        with "target_to_source".
+    (2, E) array of int64
+        A column for each edge, by i: the neighbour j in row 0 and the point i in row 1; i in row 0 with
+        "target_to_source".
 
     Raises
     ------
@@ -95,7 +78,7 @@ def radius_graph(
     rows = {"source_to_target": "ji", "target_to_source": "ij"}.get(flow)
     if rows is None:
         raise ValueError(f"flow is {flow!r}; give 'source_to_target' or 'target_to_source'")
-    points, batch = _array(x), _array(batch)
+    points = read(x)
     cells = CellList(
         points,
         r,
@@ -104,7 +87,7 @@ def radius_graph(
         query_batch=batch if loop else None,
         n_threads=num_workers,
     )
-    return _like(x, _edges(cells, rows, max_num_neighbors, truncate))
+    return like(x, _edges(cells, rows, max_num_neighbors, truncate))
 
 
 def radius(
@@ -123,7 +106,7 @@ def radius(
 
     Parameters
     ----------
-    x, y : (n, dim), (m, dim) array or tensor
+    x, y : (n, dim), (m, dim) array
     batch_x, batch_y
         The graph of each point, both or none; see `radius_graph`.
     r, max_num_neighbors, num_workers, batch_size, truncate
@@ -131,20 +114,13 @@ def radius(
 
     Returns
     -------
-    (2, E) array or tensor of int64
+    (2, E) array of int64
         A column for each pair, the point of y in row 0 and that of x in row 1, by y.
     """
     if (batch_x is None) != (batch_y is None):
         raise ValueError("one of batch_x and batch_y is None; give both, or none")
-    cells = CellList(
-        _array(x),
-        r,
-        queries=_array(y),
-        batch=_array(batch_x),
-        query_batch=_array(batch_y),
-        n_threads=num_workers,
-    )
-    return _like(x, _edges(cells, "ij", max_num_neighbors, truncate))
+    cells = CellList(read(x), r, queries=read(y), batch=batch_x, query_batch=batch_y, n_threads=num_workers)
+    return like(x, _edges(cells, "ij", max_num_neighbors, truncate))
 
 
 def neighbor_matrix(
@@ -165,7 +141,7 @@ def neighbor_matrix(
 
     Parameters
     ----------
-    positions : (n, 2) or (n, 3) array or tensor of float32 or float64
+    positions : (n, 2) or (n, 3) array of float32 or float64
     cutoff, cell, pbc, batch, n_threads
         See `CellList`.
     max_neighbors : int, optional
@@ -181,10 +157,10 @@ def neighbor_matrix(
 
     Returns
     -------
-    matrix : (n, max_neighbors) array or tensor of int32
-    counts : (n,) array or tensor of int32
+    matrix : (n, max_neighbors) array of int32
+    counts : (n,) array of int32
         The number of neighbours, which is above `max_neighbors` where a row was cut.
-    S : (n, max_neighbors, dim) array or tensor of int32
+    S : (n, max_neighbors, dim) array of int32
         D = x_j + S cell - x_i. Only with `shifts`.
 
     Raises
@@ -192,10 +168,8 @@ def neighbor_matrix(
     ValueError
         If a point has more than `max_neighbors` neighbours, unless `truncate`.
     """
-    points = _array(positions)
-    cells = CellList(
-        points, cutoff, cell=_array(cell), pbc=_array(pbc), batch=_array(batch), n_threads=n_threads
-    )
+    points = read(positions)
+    cells = CellList(points, cutoff, cell=cell, pbc=read(pbc), batch=batch, n_threads=n_threads)
     offsets, *columns = cells.find("ojS" if shifts else "oj", half=half, index="int32")
     counts = np.diff(offsets.view(np.int64))
     if max_neighbors is None:
@@ -208,4 +182,4 @@ def neighbor_matrix(
         matrix[is_filled] = column if kept is None else column[kept]
         results.append(matrix)
     results[:2] = results[1], results[0]
-    return tuple(_like(positions, array) for array in results)
+    return like(positions, tuple(results))

@@ -1,7 +1,8 @@
 """`scipy.spatial.cKDTree` and the radius searches of scikit-learn, in 2 and 3 dimensions.
 
-Balls are closed: a point at the distance r counts. There is no tree: each call sorts the points into cells of
-the size of r, in linear time. So ask for many points in one call, not for one point in each of many.
+Balls are closed: a point at the distance r counts. Results are exact: `eps` is unused, and `p` must be 2. There
+is no tree: each call sorts the points into cells of the size of r, in linear time. So ask for many points in one
+call, not for one point in each of many.
 """
 
 import functools
@@ -12,7 +13,6 @@ import operator
 import numpy as np
 
 from ._pairs import CellList
-from .rdf import chunks
 
 # The square of a shorter length is no normal number.
 _SHORTEST = 1.5e-154
@@ -110,6 +110,8 @@ class KDTree:
             return _SHORTEST
         extents = np.maximum(self.maxes, queries.max(axis=0, initial=-math.inf))
         extents -= np.minimum(self.mins, queries.min(axis=0, initial=math.inf))
+        if not np.isfinite(extents).all():
+            raise ValueError("points are not all finite")
         if self.boxsize is not None:
             extents = np.where(self._pbc, self.boxsize / 2, extents)
         return max(math.sqrt(extents @ extents) * (1 + 1e-9), _SHORTEST)
@@ -254,26 +256,18 @@ class KDTree:
         if weights is not None:
             raise ValueError("weights are not there; sum over the pairs of sparse_distance_matrix()")
         radii = np.asarray(r, np.float64)
-        if radii.size == 0:
-            return np.zeros(radii.shape, np.intp)
-        if not cumulative and (radii[1:] < radii[:-1]).any():
-            raise ValueError("r does not ascend, which cumulative=False needs; pass numpy.sort(r)")
+        counts = np.array([self._count(other, each) for each in radii.flat], np.intp).reshape(radii.shape)
+        if not cumulative and radii.ndim:
+            if (radii[1:] < radii[:-1]).any():
+                raise ValueError("r does not ascend, which cumulative=False needs; pass numpy.sort(r)")
+            counts[1:] -= counts[:-1]
+        return counts[()]
+
+    def _count(self, other, r):
         points = self._box_with(other)
-        self._reach(radii.min(), self.data)
-        reach = points._reach(radii.max(), self.data)
+        reach = points._reach(r, self.data)
         cells = points._cells(self.data, reach, self._n_threads)
-        if radii.ndim == 0 and not points._has_images(reach):
-            return cells.count()
-        by_length = np.argsort(radii, axis=None, kind="stable")
-        counts = np.zeros(radii.size + 1, np.intp)
-        for _ in chunks(cells):
-            d = points._find(cells, "d", reach, self.n, "cells")
-            counts += np.bincount(np.searchsorted(radii.ravel()[by_length], d), minlength=radii.size + 1)
-        counts = counts[:-1]
-        if cumulative:
-            totals = np.cumsum(counts)
-            counts[by_length] = totals
-        return counts.reshape(radii.shape)[()]
+        return len(points._find(cells, "d", reach, self.n)) if points._has_images(reach) else cells.count()
 
     def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_matrix"):
         """Distances of pairs (i of this tree, j of another) of at most max_distance.
@@ -399,7 +393,7 @@ class KDTree:
 
 
 def radius_neighbors(X, radius, Y=None, return_distance=True, sort_results=False, *, n_threads=0):
-    """Find the points of X at a distance of at most radius: scikit-learn's method of this name after ``fit(X)``.
+    """Find the points of X at a distance of at most radius: the method of scikit-learn after ``fit(X)``.
 
     Parameters
     ----------

@@ -4,27 +4,12 @@ import math
 
 import numpy as np
 
+from ._arrays import read
 from ._pairs import CellList
-
-_PAIRS_AT_ONCE = 1 << 22
-
-
-def chunks(cells):
-    """Restrict cells to some rows after others, so that each time a bounded number of pairs is found."""
-    ends = np.cumsum(cells.counts(), dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
-    if total <= _PAIRS_AT_ONCE:
-        yield
-        return
-    cuts = np.searchsorted(ends, np.arange(_PAIRS_AT_ONCE, total, _PAIRS_AT_ONCE)) + 1
-    for first, last in zip([0, *cuts], [*cuts, len(ends)], strict=True):
-        cells.filter(rows=np.arange(first, last))
-        yield
-    cells.filter()
 
 
 def distance_histogram(positions, r_max, n_bins, **options):
-    """Count pairs by distance, in memory that does not grow with their number.
+    """Count pairs by distance, without a list of them.
 
     Parameters
     ----------
@@ -43,19 +28,21 @@ def distance_histogram(positions, r_max, n_bins, **options):
         Bin k counts edges[k] <= d < edges[k + 1].
     """
     cells = CellList(positions, r_max, **options)
-    edges = np.linspace(0, r_max, n_bins + 1)
-    counts = np.zeros(n_bins, np.int64)
-    for _ in chunks(cells):
-        counts += np.histogram(cells.find("d", order="cells"), n_bins, (0, r_max))[0]
-    return counts, edges
+    if options.get("queries") is None:
+        counts = 2 * cells.histogram(r_max, n_bins, half=True)
+    else:
+        counts = cells.histogram(r_max, n_bins)
+    return counts, np.linspace(0, r_max, n_bins + 1)
 
 
-def radial_distribution(positions, r_max, n_bins, *, volume=None, queries=None, cell=None, **options):
+def radial_distribution(
+    positions, r_max, n_bins, *, queries=None, cell=None, pbc=None, volume=None, n_threads=0
+):
     """The radial distribution function g(r): the density of points around a point, over their mean density.
 
     Parameters
     ----------
-    positions, r_max, n_bins, queries, cell, **options
+    positions, r_max, n_bins, queries, cell, pbc, n_threads
         See `distance_histogram`. With queries it is the density of positions around queries.
     volume : float, optional
         What the positions fill, in units of length to the power of the dimension. Default: that of the cell.
@@ -65,7 +52,10 @@ def radial_distribution(positions, r_max, n_bins, *, volume=None, queries=None, 
     r, g : (n_bins,) arrays
         Centres of bins, and g there. The mean density is n / volume, a point's own place included.
     """
-    counts, edges = distance_histogram(positions, r_max, n_bins, queries=queries, cell=cell, **options)
+    positions = read(positions)
+    counts, edges = distance_histogram(
+        positions, r_max, n_bins, queries=queries, cell=cell, pbc=pbc, n_threads=n_threads
+    )
     dim = positions.shape[1]
     if volume is None:
         if cell is None:

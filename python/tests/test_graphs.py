@@ -82,7 +82,7 @@ def test_cap():
         (lambda x: radius_graph(x[:, :1], 1.0), ValueError, "1 columns"),
         (lambda x: radius_graph(np.ones((3, 4)), 1.0), ValueError, "4 columns"),
         (lambda x: radius_graph(x.tolist(), 1.0), TypeError, "list"),
-        (lambda x: radius_graph(x, 1.0, np.zeros(3, int)), ValueError, "batch has shape"),
+        (lambda x: radius_graph(x, 1.0, np.zeros(3, int)), ValueError, "batch is int64 of shape"),
         (lambda x: radius(x, x, 1.0, np.zeros(len(x), int)), ValueError, "both"),
         (lambda x: radius(x, x, -1.0), ValueError, "cutoff"),
         (lambda x: neighbor_matrix(x, 9.0, 3), ValueError, "max_neighbors is 3, and a point has 4"),

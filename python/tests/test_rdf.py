@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from nearfield import rdf
 from nearfield.rdf import distance_histogram, radial_distribution
 
 
@@ -18,9 +17,7 @@ def brute_force(x, y, r_max, n_bins, box):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("box", [None, 1.0])
-@pytest.mark.parametrize("at_once", [1, 100, 1 << 22])
-def test_histogram(dtype, dim, box, at_once, monkeypatch):
-    monkeypatch.setattr(rdf, "_PAIRS_AT_ONCE", at_once)
+def test_histogram(dtype, dim, box):
     rng = np.random.default_rng(0)
     x, y = rng.random((40, dim)).astype(dtype), rng.random((9, dim)).astype(dtype)
     cell = None if box is None else np.eye(dim) * box
@@ -32,9 +29,7 @@ def test_histogram(dtype, dim, box, at_once, monkeypatch):
         assert abs(counts - brute_force(x, y, r_max, 13, box)).sum() <= (0 if dtype == np.float64 else 4)
 
 
-@pytest.mark.parametrize("at_once", [5, 1 << 22])
-def test_batch(at_once, monkeypatch):
-    monkeypatch.setattr(rdf, "_PAIRS_AT_ONCE", at_once)
+def test_batch():
     rng = np.random.default_rng(1)
     x, batch = rng.random((50, 3)), rng.integers(0, 4, 50)
     counts, _ = distance_histogram(x, 0.7, 8, batch=batch)
