@@ -3,6 +3,7 @@
 #
 #   tools/python.sh environment        what 'test' needs, in build/pip/venv; fails where PyPI is out of reach
 #   tools/python.sh test [options]     compile, install for development, run python/tests (options go to pytest)
+#   tools/python.sh bench [options]    compile it with every instruction set, and run bench/python_bench.py
 #   tools/python.sh sdist [DIR]        a source distribution with all the C++ and xsimd's headers
 #   tools/python.sh wheel [DIR]        that, and wheels of it, each tested from an environment that has nothing else.
 #                                      PYTHONS: for which; default: those there are of python3, 3.10, 3.11 and 3.12
@@ -66,6 +67,13 @@ wheel()
   echo "$made: $(stat -c %s "$made") bytes"
 }
 
+# install BUILD: the module over the libraries of a build folder, for development.
+install()
+{
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e "$root/python" \
+    --config-settings=build-dir="$root/build/pip/module" --config-settings=cmake.define.NEARFIELD_BUILD="$1"
+}
+
 # test OPTION...: against the libraries of ./dev test where there are some, which takes a minute.
 test_module()
 {
@@ -74,8 +82,7 @@ test_module()
     libraries
     build=$root/build/wheel
   fi
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e "$root/python" \
-    --config-settings=build-dir="$root/build/pip/module" --config-settings=cmake.define.NEARFIELD_BUILD="$build"
+  install "$build"
   (cd "$root/python" && "$venv/bin/python" -m pytest -q "$@")
 }
 
@@ -86,6 +93,13 @@ case $command in
     environment "$venv" python3 scikit-build-core nanobind cmake ninja "${packages[@]}"
     ;;
   test) test_module "$@" ;;
+  bench)
+    "$0" environment
+    "$venv/bin/pip" install --quiet --disable-pip-version-check fmm3dpy || true # one more peer
+    libraries
+    install "$root/build/wheel"
+    exec "$venv/bin/python" "$root/bench/python_bench.py" "$@"
+    ;;
   sdist | wheel)
     into=${1:-$root/build/wheel/dist}
     mkdir -p "$into"
@@ -101,7 +115,7 @@ case $command in
     done
     ;;
   *)
-    echo "tools/python.sh: '$command' is not environment, test, sdist or wheel" >&2
+    echo "tools/python.sh: '$command' is not environment, test, bench, sdist or wheel" >&2
     exit 2
     ;;
 esac
