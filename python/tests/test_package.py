@@ -10,10 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nearfield
 import nearfield._core
 import numpy as np
 import pytest
+
+import nearfield
 
 CLONE = Path(__file__).parents[2]
 
