@@ -135,9 +135,36 @@ def primitive_neighbor_list(
         See `neighbor_list`, also for what is returned and raised.
     """
     cell = np.asarray(cell, np.float64)
-    if use_scaled_positions:
+    if use_scaled_positions and len(positions):
         positions = positions @ cell
     return _find(quantities, positions, cutoff, cell, pbc, numbers, self_interaction)
+
+
+def _build(self, pbc, cell, coordinates):
+    """In the place of ase.neighborlist.PrimitiveNeighborList.build, which loops over atoms and images."""
+    n = len(coordinates)
+    if len(self.cutoffs) != n:
+        raise ValueError(f"cutoffs has {len(self.cutoffs)} values; give {n}")
+    self.pbc, self.cell, self.coordinates = np.array(pbc), np.array(cell), np.array(coordinates)
+    i, j, S = primitive_neighbor_list(
+        "ijS",
+        pbc,
+        cell,
+        self.coordinates,
+        self.cutoffs,
+        self_interaction=self.self_interaction,
+        use_scaled_positions=self.use_scaled_positions,
+    )
+    if self.sorted:
+        kept = np.lexsort((*S.T[::-1], j, i))
+        i, j, S = i[kept], j[kept], S[kept]
+    if not self.bothways:
+        m = 2 * np.abs(S).max(initial=0) + 1
+        kept = np.flatnonzero((i < j) | ((i == j) & (S @ [m * m, m, 1] >= 0)))
+        i, j, S = i[kept], j[kept], S[kept]
+    ends = np.searchsorted(i, np.arange(1, n))
+    self.neighbors, self.displacements = (np.split(of, ends) if n else [] for of in (j, S))
+    self.nupdates += 1
 
 
 _replaced = {}
@@ -145,12 +172,12 @@ _replaced = {}
 
 def _swap(functions):
     """Puts others in the place of functions, in ASE's modules that are imported."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "ase":
-            for key, value in list(vars(module).items()):
-                for old, new in functions:
-                    if value is old:
-                        setattr(module, key, new)
+    owners = [module for name, module in sys.modules.items() if name.partition(".")[0] == "ase"]
+    for owner in (*owners, sys.modules["ase.neighborlist"].PrimitiveNeighborList):
+        for name, value in list(vars(owner).items()):
+            for old, new in functions:
+                if value is old:
+                    setattr(owner, name, new)
 
 
 def install():
@@ -170,8 +197,13 @@ def install():
 
     stack = ExitStack()
     if not _replaced:
-        for ours in (neighbor_list, primitive_neighbor_list):
-            _replaced[ours] = getattr(theirs, ours.__name__)
+        _replaced.update(
+            {
+                neighbor_list: theirs.neighbor_list,
+                primitive_neighbor_list: theirs.primitive_neighbor_list,
+                _build: theirs.PrimitiveNeighborList.build,
+            }
+        )
         _swap([(old, new) for new, old in _replaced.items()])
         stack.callback(uninstall)
     return stack
@@ -179,5 +211,6 @@ def install():
 
 def uninstall():
     """Undo `install()`."""
-    _swap(list(_replaced.items()))
-    _replaced.clear()
+    if _replaced:
+        _swap(list(_replaced.items()))
+        _replaced.clear()

@@ -84,6 +84,7 @@ def test_primitive_form():
             theirs.primitive_neighbor_list("ijdDS", *arguments, use_scaled_positions=True),
         )
     pair = ((True, 0, False), np.diag([2, 9, 9]).tolist(), [[0, 0, 0], [1, 0, 0]])
+    assert len(primitive_neighbor_list("i", True, np.eye(3), [], 1.0, use_scaled_positions=True)) == 0
     S = primitive_neighbor_list("S", *pair, 1.5)
     assert sorted(S.tolist()) == [[-1, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0]] and S.dtype == np.int64
     without_numbers = {(1, 1): 1.5, (1, 6): 0.5}
@@ -152,6 +153,36 @@ def test_install():
     uninstall()
     uninstall()
     assert theirs.neighbor_list is their_own
+
+
+@pytest.mark.parametrize("bothways", [True, False])
+@pytest.mark.parametrize("self_interaction", [True, False])
+def test_install_replaces_the_list_that_loops(bothways, self_interaction):
+    def pairs_of(system, cutoffs):
+        built = theirs.PrimitiveNeighborList(
+            cutoffs, 0.1, sorted=True, self_interaction=self_interaction, bothways=bothways
+        )
+        assert built.update(*system)
+        assert not built.update(*system)
+        pairs = []
+        for i in range(len(cutoffs)):
+            j, S = built.get_neighbors(i)
+            assert j.dtype == S.dtype == np.int64 and S.shape == (len(j), 3)
+            pairs += [(i, int(k), *shift) for k, shift in zip(j, S.tolist())]
+        if bothways:
+            return pairs
+        return sorted(min((i, j, *S), (j, i, *(-s for s in S))) for i, j, *S in pairs)
+
+    for atoms, cutoff in systems(24, 6):
+        system = atoms.pbc, atoms.cell.array, atoms.positions
+        cutoffs = np.random.default_rng(7).uniform(0, cutoff / 2, len(atoms))
+        others = pairs_of(system, cutoffs)
+        with install():
+            assert pairs_of(system, cutoffs) == others
+    with install():
+        assert theirs.NeighborList([]).update(ase.Atoms())
+        with pytest.raises(ValueError, match="cutoffs has 1 values; give 2"):
+            theirs.NeighborList([1]).update(ase.Atoms("H2"))
 
 
 def test_plugin():
