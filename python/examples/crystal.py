@@ -1,6 +1,6 @@
 """A copper crystal in ASE: coordination, and the same energy with ASE's lists and with nearfield's.
 
-    python crystal.py [cells along an edge]
+python crystal.py [cells along an edge]
 """
 
 import sys
@@ -37,5 +37,7 @@ of_ase, time_of_ase = energy(), seconds(ase.neighborlist.neighbor_list)
 with nearfield.ase.install():
     ours = energy()
 print(f"energy {of_ase:.6f} eV with ASE's lists, {ours:.6f} eV with nearfield's")
-print(f"a list within 6 A: {1e3 * time_of_ase:.0f} ms by ASE, {1e3 * seconds(nearfield.neighbor_list):.1f} ms by nearfield")
+print(
+    f"a list within 6 A: {1e3 * time_of_ase:.0f} ms by ASE, {1e3 * seconds(nearfield.neighbor_list):.1f} ms by nearfield"
+)
 assert abs(of_ase - ours) < 1e-9 * abs(of_ase)

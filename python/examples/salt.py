@@ -1,6 +1,6 @@
 """Ewald's sum of a salt: the near part by nearfield, the far part by NumPy; Madelung's constant of NaCl, 1.747565.
 
-    python salt.py [ions along an edge, even]
+python salt.py [ions along an edge, even]
 """
 
 import sys
@@ -9,7 +9,9 @@ import nearfield
 import numpy as np
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-x = np.stack(np.meshgrid(*[np.arange(float(n))] * 3, indexing="ij"), axis=-1).reshape(-1, 3)  # neighbours at distance 1
+x = np.stack(np.meshgrid(*[np.arange(float(n))] * 3, indexing="ij"), axis=-1).reshape(
+    -1, 3
+)  # neighbours at distance 1
 q = np.where(x.sum(axis=1) % 2 == 0, 1.0, -1.0)
 alpha, r_c = 1.0, 5.5
 

@@ -53,7 +53,9 @@ if len(sys.argv) > 2:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(len(frames), 1, figsize=(7, 2.2 * len(frames)), sharex=True, constrained_layout=True)
+    figure, axes = plt.subplots(
+        len(frames), 1, figsize=(7, 2.2 * len(frames)), sharex=True, constrained_layout=True
+    )
     for axis, (time, sheet) in zip(axes, frames, strict=True):
         axis.plot(*sheet.T, lw=0.8, color="#0072b2")
         axis.set(ylabel="y", title=f"time {time:.1f}", aspect="equal", ylim=(-0.35, 1))

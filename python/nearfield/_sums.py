@@ -43,7 +43,7 @@ def _dim(kernel, sources):
     for info in _all():
         if info["name"] == kernel and info["dim"] + len(info["point_parameters"]) == columns:
             return info["dim"]
-    return columns if columns < 3 else 3
+    return min(3, columns)
 
 
 @functools.lru_cache(maxsize=1)
@@ -70,7 +70,9 @@ def _outputs(k, n, charges, like, out, accumulate):
     width = int(np.prod(charges.shape[1:]))
     n_rhs, rest = divmod(width, k.n_in)
     if rest or n_rhs == 0:
-        raise ValueError(f"charges have {width} columns; give {k.n_in}, or a multiple for several right-hand sides")
+        raise ValueError(
+            f"charges have {width} columns; give {k.n_in}, or a multiple for several right-hand sides"
+        )
     if out is not None:
         if out.shape[0] != n or np.prod(out.shape[1:], dtype=int) != n_rhs * k.n_out:
             raise ValueError(f"out has shape {out.shape}; give {n} rows of {n_rhs * k.n_out}")
@@ -149,7 +151,9 @@ class Tree:
     n_leaves = property(lambda self: self._tree.n_leaves, doc="The number of leaves.")
     depth = property(lambda self: self._tree.depth, doc="The level of the deepest leaf.")
     largest_leaf = property(lambda self: self._tree.largest_leaf, doc="The points of the fullest leaf.")
-    n_interactions = property(lambda self: self._tree.n_interactions, doc="Ordered pairs of points that meet.")
+    n_interactions = property(
+        lambda self: self._tree.n_interactions, doc="Ordered pairs of points that meet."
+    )
     offsets = property(
         lambda self: self._tree.offsets, doc="Leaf b has the points ``order[offsets[b]:offsets[b + 1]]``."
     )
@@ -192,7 +196,16 @@ def build_tree(
 
 
 def near_field(
-    kernel, leaves, positions, charges, targets=None, *, form="one_sided", out=None, accumulate=False, **parameters
+    kernel,
+    leaves,
+    positions,
+    charges,
+    targets=None,
+    *,
+    form="one_sided",
+    out=None,
+    accumulate=False,
+    **parameters,
 ):
     """Sum over pairs of points whose leaves meet: of a tree, or of the cells of a `CellList`.
 
@@ -229,3 +242,41 @@ def near_field_step(kernel, leaves, positions, charges, targets=None, **options)
     """
     leaves.update(positions, targets)
     return near_field(kernel, leaves, positions, charges, targets, **options)
+
+
+def p2p_vjp(kernel, sources, charges, targets, cotangents, parameters=()):
+    """The derivatives of ``sum(cotangents * p2p(...))`` by sources, charges and, if they are given, targets.
+
+    Parameters
+    ----------
+    kernel : str
+        With one input and one output, K(-r) = K(r), and a kernel val_grad_... of the same parameters.
+    cotangents : (m,) array
+        One for each sum.
+    parameters : dict or pairs
+        Those of the kernel.
+
+    Returns
+    -------
+    tuple of arrays
+        Of the shapes of sources, charges and targets; None for targets that are None.
+
+    Raises
+    ------
+    ValueError
+        For a kernel without these derivatives.
+    """
+    dim, parameters = sources.shape[1], dict(parameters)
+    both = f"val_grad_{kernel}"
+    if not any(k["name"] == both and k["dim"] == dim for k in _all()):
+        raise ValueError(
+            f"kernel is {kernel!r} in {dim}D, and there is no {both!r}; give one that has derivatives"
+        )
+    points = sources if targets is None else targets
+    at_sources = p2p(both, points, cotangents, None if targets is None else sources, **parameters)
+    at_targets = p2p(both, sources, charges, targets, **parameters)
+    by_sources = charges[:, None] * at_sources[:, 1:]
+    by_targets = cotangents[:, None] * at_targets[:, 1:]
+    if targets is None:
+        return by_sources + by_targets, at_sources[:, 0], None
+    return by_sources, at_sources[:, 0], by_targets

@@ -10,7 +10,8 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "needs"), [("crystal", ["4"], "ase"), ("salt", ["8"], None), ("vortex_sheet", ["400"], None)]
+    ("name", "arguments", "needs"),
+    [("crystal", ["4"], "ase"), ("salt", ["8"], None), ("vortex_sheet", ["400"], None)],
 )
 def test_example(name, arguments, needs, tmp_path):
     if needs:

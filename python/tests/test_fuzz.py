@@ -37,7 +37,9 @@ def test_pairs_are_those_of_brute_force(data):
     n = data.draw(st.integers(0, 6))
     x = data.draw(extra.arrays(dtype, (n, dim), elements=lengths))
     cell = np.tril(data.draw(extra.arrays(np.float64, (dim, dim), elements=lengths)), -1)
-    np.fill_diagonal(cell, data.draw(extra.arrays(np.float64, dim, elements=st.sampled_from([1.0, -1.25, 1.5, 4.0]))))
+    np.fill_diagonal(
+        cell, data.draw(extra.arrays(np.float64, dim, elements=st.sampled_from([1.0, -1.25, 1.5, 4.0])))
+    )
     pbc = data.draw(extra.arrays(bool, dim))
     cutoff = data.draw(st.floats(0.0625, 1.5, width=16))
     order = data.draw(st.sampled_from(["rows", "cells", "sorted"]))
@@ -49,7 +51,9 @@ def test_pairs_are_those_of_brute_force(data):
         found += [(b, a, tuple(-s for s in shift)) for a, b, shift in found]
     assert len(set(found)) == len(found)
     reach = (cutoff + 2 * np.sqrt(dim)) * np.linalg.norm(np.linalg.inv(cell), axis=0)
-    spans = [np.arange(-np.ceil(most), np.ceil(most) + 1) if p else [0] for most, p in zip(reach, pbc, strict=True)]
+    spans = [
+        np.arange(-np.ceil(most), np.ceil(most) + 1) if p else [0] for most, p in zip(reach, pbc, strict=True)
+    ]
     shifts = np.array(list(itertools.product(*spans)))
     d = x[None, None].astype(float) + (shifts @ cell)[:, None, None] - x[None, :, None]
     r = np.sqrt((d**2).sum(-1))

@@ -57,7 +57,9 @@ def test_orders_and_halves_hold_the_same_pairs():
     full = np.column_stack([i, j, S])
     assert np.array_equal(full, full[np.lexsort((j, i))])
     for order in ("cells", "rows"):
-        assert np.array_equal(rows(*nearfield.find_pairs("ijS", x, 0.2, cell=np.eye(3), order=order)), rows(i, j, S))
+        assert np.array_equal(
+            rows(*nearfield.find_pairs("ijS", x, 0.2, cell=np.eye(3), order=order)), rows(i, j, S)
+        )
     i, j, S = nearfield.find_pairs("ijS", x, 0.2, cell=np.eye(3), half=True)
     both = np.concatenate([np.column_stack([i, j, S]), np.column_stack([j, i, -S])])
     assert np.array_equal(both[np.lexsort(both.T[::-1])], rows(full[:, 0], full[:, 1], full[:, 2:]))
@@ -198,7 +200,11 @@ def test_refuses_arrays_that_do_not_fit(name):
     ],
 )
 def test_refuses_options_that_do_not_fit(options, message):
-    given = {"quantities": "ij", "positions": np.random.default_rng(1).random((9000, 3)), "cutoff": 0.01} | options
+    given = {
+        "quantities": "ij",
+        "positions": np.random.default_rng(1).random((9000, 3)),
+        "cutoff": 0.01,
+    } | options
     with pytest.raises(ValueError, match=message):
         nearfield.find_pairs(**given)
 

@@ -103,7 +103,10 @@ def test_describes_its_kernels():
         (lambda: nearfield.p2p("one_over_r", y, q, x, out=np.zeros(3)), "out has shape"),
         (lambda: nearfield.p2p("one_over_r", y, q, x.astype("f")), "one type"),
         (lambda: nearfield.p2p("one_over_r", y, q, accumulate=True), "accumulate"),
-        (lambda: nearfield.near_field("one_over_r", nearfield.build_tree(y), y, q, form="any"), "form is 'any'"),
+        (
+            lambda: nearfield.near_field("one_over_r", nearfield.build_tree(y), y, q, form="any"),
+            "form is 'any'",
+        ),
         (lambda: nearfield.build_tree(y, max_leaf_size=-1), "max_leaf_size"),
     ],
 )
@@ -127,7 +130,11 @@ def test_a_step_follows_points_that_move():
     for _ in range(3):
         points = points + rng.uniform(-0.01, 0.01, points.shape)
         for leaves, k, fresh in (
-            (tree, nearfield.Interaction("gaussian", 3, **options), nearfield.build_tree(points, max_leaf_size=20)),
+            (
+                tree,
+                nearfield.Interaction("gaussian", 3, **options),
+                nearfield.build_tree(points, max_leaf_size=20),
+            ),
             (cells, nearfield.Interaction("sph_density", 3, h=0.05), nearfield.CellList(points, 0.1)),
         ):
             sums = nearfield.near_field_step(k, leaves, points, charges)
