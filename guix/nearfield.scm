@@ -1,4 +1,4 @@
-;; nearfield as packages: on CPU cores, with StarPU, with StarPU and CUDA. From the root of a checkout:
+;; nearfield as packages: on CPU cores, with StarPU, with StarPU and CUDA, and for Python. From the root of a checkout:
 ;;   guix build -f guix.scm
 ;;   guix time-machine -C guix/channels.scm -- \
 ;;     build -e '(begin (load "guix.scm") nearfield-starpu)'
@@ -8,12 +8,18 @@
 (define-module (nearfield)
   #:use-module (gnu packages)
   #:use-module (gnu packages check)
+  #:use-module (gnu packages cmake)
   #:use-module (gnu packages commencement)
   #:use-module (gnu packages compression)
   #:use-module (gnu packages cpp)
   #:use-module (gnu packages gtk)
+  #:use-module (gnu packages ninja)
   #:use-module (gnu packages pkg-config)
+  #:use-module (gnu packages python-science)
+  #:use-module (gnu packages python-xyz)
   #:use-module (guix build-system cmake)
+  #:use-module (guix build-system pyproject)
+  #:use-module (guix download)
   #:use-module (guix gexp)
   #:use-module (guix git-download)
   #:use-module ((guix licenses) #:prefix license:)
@@ -97,3 +103,43 @@ and runs as tasks of the StarPU run-time system.")
                (specification->package "cuda-toolkit@12"))))
     (supported-systems '("x86_64-linux"))
     (synopsis "Near field of a fast multipole method, as StarPU tasks on GPUs")))
+
+;; What the Python module is built by, newer than Guix has it; without their own tests.
+(define (newer of name* version* hash)
+  (package/inherit of
+    (version version*)
+    (source
+     (origin
+       (method url-fetch)
+       (uri (pypi-uri name* version*))
+       (sha256 (base32 hash))))
+    (arguments (list #:tests? #f))))
+
+(define python-nanobind-3
+  (newer python-nanobind "nanobind" "3.1.0"
+         "18vyxbfvdfv3vgx4whn3jnrxlq83v51394gprj0qgmrl2kff6qb6"))
+
+(define python-scikit-build-core-1
+  (newer python-scikit-build-core "scikit_build_core" "1.1.2"
+         "0x3rxbxrx545a7psqk8hkwxl7j9j64w4416ibkkipay5368p14vq"))
+
+(define-public python-nearfield
+  (package
+    (inherit nearfield)
+    (name "python-nearfield")
+    (build-system pyproject-build-system)
+    (arguments
+     (list #:test-flags #~(list "tests")
+           #:phases
+           #~(modify-phases %standard-phases
+               (add-after 'unpack 'enter-python
+                 (lambda _ (chdir "python"))))))
+    (native-inputs (list cmake-minimal ninja python-nanobind-3 python-pytest
+                         python-scikit-build-core-1))
+    (inputs (list xsimd))
+    (propagated-inputs (list python-numpy))
+    (synopsis "Neighbour lists and direct sums of near points, for Python")
+    (description
+     "nearfield finds all pairs of points within a cutoff, in periodic boxes too,
+and sums interactions over them, from and to arrays of NumPy, on every core and
+with the widest vector instructions of the machine.")))

@@ -43,7 +43,7 @@
 (define variants
   (map (lambda (name)
          (module-ref (resolve-interface '(nearfield)) name))
-       '(nearfield nearfield-starpu nearfield-starpu-cuda)))
+       '(nearfield nearfield-starpu nearfield-starpu-cuda python-nearfield)))
 (for-each (lambda (variant)
             (ok (package-full-name variant) ": " (number->string (length (inputs variant))) " inputs, "
                 (string-join (map package-full-name

@@ -165,7 +165,7 @@ inside()
   echo "== $version, of Debian sid"
   load || exit 1
   must "guix build -f guix.scm: a derivation" derivations -f guix.scm
-  for variant in nearfield-starpu nearfield-starpu-cuda; do
+  for variant in nearfield-starpu nearfield-starpu-cuda python-nearfield; do
     must "guix build -e '$(expression $variant)': a derivation" derivations -e "$(expression $variant)"
   done
   for folder in cpu starpu cuda; do
@@ -178,6 +178,7 @@ inside()
     broken "guix/manifest-$folder.scm" '"ninja"' '"ninjaa"' load
   done
   broken guix/nearfield.scm '\<cli11\>' cli111 load
+  broken guix/nearfield.scm '\<python-numpy\>' python-numpyy load
   broken guix/nearfield.scm '"starpu"' '"starpuu"' load
   broken guix/nearfield.scm '"cuda-toolkit@12"' '"cuda-toolkitt"' load
   broken guix/channels.scm '925d10cc' '925d10c' load
