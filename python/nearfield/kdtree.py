@@ -1,8 +1,8 @@
 """`scipy.spatial.cKDTree` and the radius searches of scikit-learn, in 2 and 3 dimensions.
 
-Balls are closed: a point at the distance r counts. Results are exact: `eps` is unused, and `p` must be 2. There
-is no tree: each call sorts the points into cells of the size of r, in linear time. So ask for many points in one
-call, not for one point in each of many.
+Balls are closed: a point at the distance r counts. Results are exact: `eps` is unused, and `p` must be 2.
+There is no tree: each call sorts the points into cells of the size of r, in linear time. So ask for many
+points in one call, not for one point in each of many.
 """
 
 import functools
@@ -17,6 +17,7 @@ from ._pairs import CellList
 # The square of a shorter length is no normal number.
 _SHORTEST = 1.5e-154
 _MATRIX_SIZE = 1 << 20
+_PAIRS_AT_ONCE = 1 << 22
 
 
 def _points(of, name, dim=None):
@@ -256,12 +257,26 @@ class KDTree:
         if weights is not None:
             raise ValueError("weights are not there; sum over the pairs of sparse_distance_matrix()")
         radii = np.asarray(r, np.float64)
-        counts = np.array([self._count(other, each) for each in radii.flat], np.intp).reshape(radii.shape)
-        if not cumulative and radii.ndim:
-            if (radii[1:] < radii[:-1]).any():
-                raise ValueError("r does not ascend, which cumulative=False needs; pass numpy.sort(r)")
-            counts[1:] -= counts[:-1]
-        return counts[()]
+        if radii.ndim == 0:
+            return self._count(other, r)
+        if not cumulative and (radii[1:] < radii[:-1]).any():
+            raise ValueError("r does not ascend, which cumulative=False needs; pass numpy.sort(r)")
+        points = self._box_with(other)
+        points._reach(radii.min(initial=0), self.data)
+        reach = points._reach(radii.max(initial=0), self.data)
+        by_length = np.argsort(radii)
+        counts = np.zeros(len(radii) + 1, np.intp)
+        n_slices = self._count(other, reach) // _PAIRS_AT_ONCE + 1
+        for first in range(n_slices):
+            queries = self.data[first::n_slices]
+            cells = points._cells(queries, reach, self._n_threads)
+            d = points._find(cells, "d", reach, len(queries), "cells")
+            counts += np.bincount(np.searchsorted(radii[by_length], d), minlength=len(counts))
+        if not cumulative:
+            return counts[:-1]
+        totals = np.empty(len(radii), np.intp)
+        totals[by_length] = np.cumsum(counts[:-1])
+        return totals
 
     def _count(self, other, r):
         points = self._box_with(other)

@@ -61,7 +61,8 @@ def test_searches(dim, n, boxsize):
 
 
 @pytest.mark.parametrize("dim, n, boxsize", CASES)
-def test_counts_of_several_radii(dim, n, boxsize):
+def test_counts_of_several_radii(dim, n, boxsize, monkeypatch):
+    monkeypatch.setattr("nearfield.kdtree._PAIRS_AT_ONCE", 500)
     ours, theirs = trees(dim, n, boxsize)
     radii = np.array([0.3, 0.0, 0.1, math.inf, 0.3])
     counts = ours.count_neighbors(ours, radii)
@@ -69,6 +70,7 @@ def test_counts_of_several_radii(dim, n, boxsize):
     radii.sort()
     counts = ours.count_neighbors(ours, radii, cumulative=False)
     assert counts.tolist() == theirs.count_neighbors(theirs, radii, cumulative=False).tolist()
+    assert ours.count_neighbors(ours, []).shape == (0,)
 
 
 @pytest.mark.parametrize("dim, n, boxsize", CASES)
