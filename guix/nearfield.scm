@@ -19,6 +19,7 @@
   #:use-module (gnu packages python-xyz)
   #:use-module (guix build-system cmake)
   #:use-module (guix build-system pyproject)
+  #:use-module ((guix build-system python) #:select (pypi-uri))
   #:use-module (guix download)
   #:use-module (guix gexp)
   #:use-module (guix git-download)
@@ -142,4 +143,5 @@ and runs as tasks of the StarPU run-time system.")
     (description
      "nearfield finds all pairs of points within a cutoff, in periodic boxes too,
 and sums interactions over them, from and to arrays of NumPy, on every core and
-with the widest vector instructions of the machine.")))
+with the widest vector instructions of the machine.")
+    (properties '())))

@@ -57,7 +57,9 @@
                            (assoc "tuning-compiler" (bag-direct-inputs (package->bag tuned))))
                 (refuse "guix/nearfield.scm: " (package-name variant) " cannot be tuned"))
               (ok (package-full-name variant) " --tune=skylake-avx512")))
-          variants)
+          (filter (lambda (variant)
+                    (assq-ref (package-properties variant) 'tunable?))
+                  variants))
 
 (define version
   (match:substring
