@@ -462,14 +462,14 @@ namespace nearfield::python
     check(status);
 
     std::size_t const n_letters = std::strlen(quantities);
+    nb::object found[128];
     auto const taken = [&](char letter)
     {
-      std::optional<result>& column = columns.of(letter);
-      if (!column) throw nb::value_error("quantities: give each letter once");
-      nb::object values =
-          std::move(*column).take(letter == 'o' ? n_targets_ + 1 : static_cast<std::size_t>(n),
-                                  letter == 'D' || letter == 'S' || letter == 'P');
-      column.reset();
+      nb::object& values = found[static_cast<unsigned char>(letter)];
+      if (!values)
+        values = std::move(*columns.of(letter))
+                     .take(letter == 'o' ? n_targets_ + 1 : static_cast<std::size_t>(n),
+                           letter == 'D' || letter == 'S' || letter == 'P');
       return values;
     };
     if (n_letters == 1) return taken(*quantities);
