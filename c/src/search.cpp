@@ -275,8 +275,12 @@ nf_status nf_pair_bound(nf_cells const* cells, nf_which which, int64_t* n_pairs)
                             if constexpr (c::is_on_gpu<std::remove_cvref_t<decltype(list)>>)
                               throw error("nf_pair_bound: cells are on a GPU; ask nf_count_pairs");
                             else
+                            {
+                              auto const view = list.view();
+                              detail::check_pairs(view, wanted);
                               return static_cast<std::int64_t>(
-                                  detail::count_candidates(detail::whole(list.view(), wanted)));
+                                  detail::count_candidates(detail::whole(view, wanted)));
+                            }
                           });
       });
 }

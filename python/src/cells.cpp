@@ -3,6 +3,8 @@
 #include "sums.hpp"
 #include "threads.hpp"
 
+#include <nearfield/search/pairs.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -69,7 +71,7 @@ namespace nearfield::python
       while (file >> word)
         if (std::uint64_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes)
           return kilobytes * 1024;
-      return std::numeric_limits<std::uint64_t>::max();
+      return no_limit;
     }
 
     struct index_kind
@@ -381,85 +383,93 @@ namespace nearfield::python
       throw nb::value_error("quantities: give P, or i and j");
 
     auto lock = alone();
-    nf_status status = nf_ok;
+    // no more than `bound` pairs, for which there is address space: it becomes memory where pairs are written
+    nf_status status;
     std::int64_t n = 0;
+    bool is_counted = false;
+    auto const ask = [&](auto const& call)
     {
-      nb::gil_scoped_release const free;
-      // one thread needs no count: it writes into address space for all candidates
-      bool const is_bounded =
-          threads_ == nullptr && nf_pair_bound(cells_.get(), to.which, &n) == nf_ok &&
-          static_cast<std::uint64_t>(n) <= max_bytes / std::max<std::uint64_t>(bytes_of_pair, 1) &&
-          n < std::int64_t(1) << 34;
-      if (!is_bounded) status = nf_count_pairs(&where, cells_.get(), to.which, &n, nullptr);
-    }
-    check(status);
-    std::uint64_t const bytes = static_cast<std::uint64_t>(n) * bytes_of_pair;
-    constexpr std::uint64_t much = std::uint64_t(1) << 28;
-    if (bytes > max_bytes ||
-        (bytes > much && max_bytes == std::numeric_limits<std::uint64_t>::max() &&
-         bytes > free_memory() / 2))
-    {
-      nf_status counted;
       {
         nb::gil_scoped_release const free;
-        counted = nf_count_pairs(&where, cells_.get(), to.which, &n, nullptr);
+        status = call();
       }
-      check(counted);
-      std::uint64_t const limit =
-          max_bytes == std::numeric_limits<std::uint64_t>::max() ? free_memory() / 2 : max_bytes;
-      if (static_cast<std::uint64_t>(n) * bytes_of_pair > limit)
-      {
-        PyErr_SetString(PyExc_MemoryError,
-                        (std::to_string(n) + " pairs take " +
-                         std::to_string(static_cast<std::uint64_t>(n) * bytes_of_pair) +
-                         " bytes, and " + std::to_string(limit) +
-                         " are allowed; use a smaller cutoff, fewer quantities, or set max_bytes")
-                            .c_str());
-        throw nb::python_error();
-      }
+      check(status);
+    };
+    auto const count = [&]
+    {
+      ask([&] { return nf_count_pairs(&where, cells_.get(), to.which, &n, nullptr); });
+      is_counted = true;
+    };
+    auto const bytes = [&]
+    {
+      return static_cast<std::uint64_t>(n) * bytes_of_pair;
+    };
+    ask([&] { return nf_pair_bound(cells_.get(), to.which, &n); });
+    constexpr std::uint64_t much = std::uint64_t(1) << 28;
+    std::uint64_t const limit =
+        max_bytes == no_limit && bytes() > much ? free_memory() / 2 : max_bytes;
+    if (bytes() > limit) count();
+    if (bytes() > limit)
+    {
+      PyErr_SetString(PyExc_MemoryError,
+                      (std::to_string(n) + " pairs take " + std::to_string(bytes()) +
+                       " bytes, and " + std::to_string(limit) +
+                       " are allowed; use a smaller cutoff, fewer quantities, or set max_bytes")
+                          .c_str());
+      throw nb::python_error();
     }
 
-    to.room = n;
-    auto const size = static_cast<std::size_t>(n);
     nb::dlpack::dtype const real = type_of(real_);
-    for (char const* letter = quantities; *letter != 0; ++letter)
+    auto const make_columns = [&]
     {
-      std::optional<result>& column = columns.of(*letter);
-      if (column) continue;
-      switch (*letter)
+      columns = {};
+      to.room = n;
+      auto const size = static_cast<std::size_t>(n);
+      for (char const* letter = quantities; *letter != 0; ++letter)
       {
-      case 'i':
-        to.i = column.emplace(index_type.type, size).data();
-        break;
-      case 'j':
-        to.j = column.emplace(index_type.type, size).data();
-        break;
-      case 'd':
-        to.r = column.emplace(real, size).data();
-        break;
-      case 'D':
-        to.to_j = column.emplace(real, size, width).data();
-        break;
-      case 'S':
-        to.images = static_cast<std::int32_t*>(
-            column.emplace(nb::dtype<std::int32_t>(), size, width).data());
-        break;
-      case 'P':
-        to.i = column.emplace(index_type.type, size, 2).data();
-        to.j = static_cast<char*>(to.i) + index_type.bytes;
-        to.index_stride = 2;
-        break;
-      default:
-        to.offsets = static_cast<std::uint64_t*>(
-            column.emplace(nb::dtype<std::uint64_t>(), n_targets_ + 1).data());
+        std::optional<result>& column = columns.of(*letter);
+        if (column) continue;
+        switch (*letter)
+        {
+        case 'i':
+          to.i = column.emplace(index_type.type, size).data();
+          break;
+        case 'j':
+          to.j = column.emplace(index_type.type, size).data();
+          break;
+        case 'd':
+          to.r = column.emplace(real, size).data();
+          break;
+        case 'D':
+          to.to_j = column.emplace(real, size, width).data();
+          break;
+        case 'S':
+          to.images = static_cast<std::int32_t*>(
+              column.emplace(nb::dtype<std::int32_t>(), size, width).data());
+          break;
+        case 'P':
+          to.i = column.emplace(index_type.type, size, 2).data();
+          to.j = static_cast<char*>(to.i) + index_type.bytes;
+          to.index_stride = 2;
+          break;
+        default:
+          to.offsets = static_cast<std::uint64_t*>(
+              column.emplace(nb::dtype<std::uint64_t>(), n_targets_ + 1).data());
+        }
       }
-    }
+    };
+    try
     {
-      nb::gil_scoped_release const free;
-      status = nf_find_pairs(&where, cells_.get(), &to, &n);
+      make_columns();
     }
+    catch (nb::python_error const&)
+    {
+      if (is_counted) throw;
+      count(); // a limit of address space
+      make_columns();
+    }
+    ask([&] { return nf_find_pairs(&where, cells_.get(), &to, &n); });
     lock.unlock();
-    check(status);
 
     std::size_t const n_letters = std::strlen(quantities);
     nb::object found[128];
@@ -522,7 +532,7 @@ namespace nearfield::python
         .def("counts", &cells::counts, "half"_a = false)
         .def("histogram", &cells::histogram, "r_max"_a, "n_bins"_a, "half"_a = false)
         .def("find", &cells::find, "quantities"_a, "half"_a = false, "order"_a = 1,
-             "index"_a = "int64", "max_bytes"_a = std::numeric_limits<std::uint64_t>::max())
+             "index"_a = "int64", "max_bytes"_a = no_limit)
         .def(
             "near_field",
             [](cells& of, interaction const& k, nb::handle positions, nb::handle queries,
@@ -546,7 +556,6 @@ namespace nearfield::python
         },
         "quantities"_a, "positions"_a, "cutoff"_a, "cell"_a = nb::none(), "pbc"_a = nb::none(),
         "half"_a = false, "order"_a = 1, "index"_a = "int64", "closed"_a = false, "n_threads"_a = 0,
-        "queries"_a = nb::none(), "origin"_a = nb::none(),
-        "max_bytes"_a = std::numeric_limits<std::uint64_t>::max());
+        "queries"_a = nb::none(), "origin"_a = nb::none(), "max_bytes"_a = no_limit);
   }
 }

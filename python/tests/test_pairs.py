@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import subprocess
+import sys
 import threading
 
 import nearfield
@@ -275,3 +277,22 @@ def test_a_child_of_fork_finds_pairs_too():
     if child == 0:
         os._exit(0 if nearfield.count_pairs(x, 0.05, n_threads=2) == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_limit_of_address_space_takes_a_count_first():
+    code = """
+import resource, numpy as np, nearfield
+x = np.random.default_rng(1).random((100_000, 3))
+cells = nearfield.CellList(x, 0.1, n_threads=1)
+n = cells.count()
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + 20 * n, resource.RLIM_INFINITY))
+assert len(cells.find("ij")[0]) == n
+try:
+    cells.find("ijd")
+except MemoryError as e:
+    print(e)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "cannot provide" in done.stdout

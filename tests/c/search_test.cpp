@@ -202,6 +202,10 @@ namespace
     to.j = j.data();
     ASSERT_EQ(nf_find_pairs(nullptr, lists.c_cells.get(), &to, &found), nf_ok);
     EXPECT_EQ(found, n);
+    auto const two_sets = made<nf_cells>(nf_cells_create, nullptr, lists.columns.view,
+                                         &lists.columns.view, 0.1, nullptr);
+    expect_failure(nf_pair_bound(two_sets.get(), nf_half, &bound), nf_invalid_argument,
+                   "half list");
   }
 
   TEST(c_search, a_histogram_counts_each_pair_in_its_bin)
