@@ -37,8 +37,10 @@ def _dim(kernel, sources):
     """2 or 3: that of an interaction, or of a name whose points have so many columns."""
     if isinstance(kernel, _core.Interaction):
         return kernel.dim
-    if np.ndim(sources) != 2:
-        raise ValueError(f"sources have {np.ndim(sources)} axes; give shape (n, 2) or (n, 3)")
+    if not hasattr(sources, "shape"):
+        raise TypeError(f"sources is {type(sources).__name__}; give an array")
+    if sources.ndim != 2:
+        raise ValueError(f"sources have {sources.ndim} axes; give shape (n, 2) or (n, 3)")
     columns = sources.shape[1]
     for info in _all():
         if info["name"] == kernel and info["dim"] + len(info["point_parameters"]) == columns:
@@ -65,8 +67,10 @@ def kernels():
 
 def _outputs(k, n, charges, like, out, accumulate):
     """The array of sums: `out`, or a new one of shape (n,), (n, n_out), or (n, n_rhs, n_out)."""
-    if np.ndim(charges) not in (1, 2, 3):
-        raise ValueError(f"charges have {np.ndim(charges)} axes; give 1, 2 or 3")
+    if not hasattr(charges, "shape"):
+        raise TypeError(f"charges is {type(charges).__name__}; give an array")
+    if charges.ndim not in (1, 2, 3):
+        raise ValueError(f"charges have {charges.ndim} axes; give 1, 2 or 3")
     width = int(np.prod(charges.shape[1:]))
     n_rhs, rest = divmod(width, k.n_in)
     if rest or n_rhs == 0:
@@ -74,13 +78,15 @@ def _outputs(k, n, charges, like, out, accumulate):
             f"charges have {width} columns; give {k.n_in}, or a multiple for several right-hand sides"
         )
     if out is not None:
-        if out.shape[0] != n or np.prod(out.shape[1:], dtype=int) != n_rhs * k.n_out:
+        if not hasattr(out, "shape"):
+            raise TypeError(f"out is {type(out).__name__}; give an array")
+        if out.ndim == 0 or out.shape[0] != n or np.prod(out.shape[1:], dtype=int) != n_rhs * k.n_out:
             raise ValueError(f"out has shape {out.shape}; give {n} rows of {n_rhs * k.n_out}")
         return out
     if accumulate:
         raise ValueError("accumulate adds to out, which was not given")
     shape = (n,)
-    if np.ndim(charges) == 3 or n_rhs > 1:
+    if charges.ndim == 3 or n_rhs > 1:
         shape += (n_rhs,)
     if k.n_out > 1:
         shape += (k.n_out,)

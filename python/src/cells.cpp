@@ -6,10 +6,12 @@
 #include <nearfield/search/pairs.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace nearfield::python
@@ -77,7 +79,7 @@ namespace nearfield::python
     struct index_kind
     {
       nb::dlpack::dtype type;
-      std::int32_t bytes;
+      std::uint8_t bytes;
     };
     index_kind index_of(char const* name)
     {
@@ -91,34 +93,96 @@ namespace nearfield::python
     }
 
     /// Columns of pairs, by letter.
-    struct pair_results
+    class pair_results
     {
-      std::optional<result> i, j, d, D, S, P, o;
+    public:
+      /// Throws ValueError for letters that do not exist or do not go together.
+      pair_results(char const* quantities, index_kind index, nf_real real, int dim,
+                   std::size_t n_rows)
+          : quantities_(quantities), index_(index), real_(type_of(real)),
+            width_(static_cast<std::size_t>(dim)), n_rows_(n_rows)
+      {
+        for (char const letter : quantities_) of(letter);
+        if (has('P') && (has('i') || has('j')))
+          throw nb::value_error("quantities: give P, or i and j");
+      }
 
+      [[nodiscard]] std::uint64_t bytes_of_pair() const
+      {
+        std::uint64_t const index = index_.bytes, real = real_.bits / 8;
+        return has('i') * index + has('j') * index + has('P') * 2 * index + has('d') * real +
+               (has('D') * real + has('S') * 4) * width_;
+      }
+
+      /// Makes room for n pairs. Throws MemoryError.
+      void make(std::size_t n, nf_pair_columns& to)
+      {
+        for (std::optional<result>& column : columns_) column.reset();
+        to.room = static_cast<std::int64_t>(n);
+        to.index_bytes = index_.bytes;
+        auto const made = [&](char letter, nb::dlpack::dtype type, std::size_t size,
+                              std::size_t width = 1) -> void*
+        {
+          return has(letter) ? of(letter).emplace(type, size, width).data() : nullptr;
+        };
+        to.i = made('i', index_.type, n);
+        to.j = made('j', index_.type, n);
+        to.r = made('d', real_, n);
+        to.to_j = made('D', real_, n, width_);
+        to.images = static_cast<std::int32_t*>(made('S', nb::dtype<std::int32_t>(), n, width_));
+        to.offsets =
+            static_cast<std::uint64_t*>(made('o', nb::dtype<std::uint64_t>(), n_rows_ + 1));
+        if (auto* const both = static_cast<char*>(made('P', index_.type, n, 2)))
+        {
+          to.i = both;
+          to.j = both + index_.bytes;
+          to.index_stride = 2;
+        }
+      }
+
+      /// The arrays of the first n pairs, in the order of the letters: one, or a tuple.
+      nb::object take(std::size_t n)
+      {
+        std::array<nb::object, letters.size()> arrays;
+        auto const taken = [&](char letter)
+        {
+          nb::object& values = arrays[letters.find(letter)];
+          if (!values)
+            values = std::move(*of(letter))
+                         .take(letter == 'o' ? n_rows_ + 1 : n,
+                               letter == 'D' || letter == 'S' || letter == 'P');
+          return values;
+        };
+        if (quantities_.size() == 1) return taken(quantities_[0]);
+        nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(quantities_.size())));
+        for (std::size_t k = 0; k < quantities_.size(); ++k)
+          PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(k),
+                          taken(quantities_[k]).release().ptr());
+        return tuple;
+      }
+
+    private:
+      static constexpr std::string_view letters = "ijdDSPo";
+
+      [[nodiscard]] bool has(char letter) const
+      {
+        return quantities_.find(letter) != std::string_view::npos;
+      }
       std::optional<result>& of(char letter)
       {
-        switch (letter)
-        {
-        case 'i':
-          return i;
-        case 'j':
-          return j;
-        case 'd':
-          return d;
-        case 'D':
-          return D;
-        case 'S':
-          return S;
-        case 'P':
-          return P;
-        case 'o':
-          return o;
-        default:
+        auto const at = letters.find(letter);
+        if (at == std::string_view::npos)
           throw nb::value_error(("quantities have the letter '" + std::string(1, letter) +
                                  "'; give i, j, d, D, S, P or o")
                                     .c_str());
-        }
+        return columns_[at];
       }
+
+      std::string_view quantities_;
+      index_kind index_;
+      nb::dlpack::dtype real_;
+      std::size_t width_, n_rows_;
+      std::array<std::optional<result>, letters.size()> columns_;
     };
   }
 
@@ -358,31 +422,14 @@ namespace nearfield::python
   nb::object cells::find(char const* quantities, bool half, int order, char const* index,
                          std::uint64_t max_bytes)
   {
-    index_kind const index_type = index_of(index);
-    auto const width = static_cast<std::size_t>(dim_);
+    auto lock = alone();
+    pair_results columns(quantities, index_of(index), real_, dim_, n_targets_);
     nf_place const where = place_on(threads_);
     nf_pair_columns to{};
     to.size = sizeof to;
     to.which = half ? nf_half : nf_full;
     to.order = order;
-    to.index_bytes = index_type.bytes;
 
-    std::uint64_t bytes_of_pair = 0;
-    pair_results columns;
-    for (char const* letter = quantities; *letter != 0; ++letter)
-    {
-      columns.of(*letter); // refuses others
-      bytes_of_pair += *letter == 'i' || *letter == 'j' ? static_cast<std::uint64_t>(to.index_bytes)
-                       : *letter == 'P' ? 2 * static_cast<std::uint64_t>(to.index_bytes)
-                       : *letter == 'S' ? 4 * width
-                       : *letter == 'o'
-                           ? 0
-                           : (real_ == nf_float32 ? 4 : 8) * (*letter == 'D' ? width : 1);
-    }
-    if (std::strpbrk(quantities, "P") != nullptr && std::strpbrk(quantities, "ij") != nullptr)
-      throw nb::value_error("quantities: give P, or i and j");
-
-    auto lock = alone();
     // no more than `bound` pairs, for which there is address space: it becomes memory where pairs are written
     nf_status status;
     std::int64_t n = 0;
@@ -402,7 +449,7 @@ namespace nearfield::python
     };
     auto const bytes = [&]
     {
-      return static_cast<std::uint64_t>(n) * bytes_of_pair;
+      return static_cast<std::uint64_t>(n) * columns.bytes_of_pair();
     };
     ask([&] { return nf_pair_bound(cells_.get(), to.which, &n); });
     constexpr std::uint64_t much = std::uint64_t(1) << 28;
@@ -419,75 +466,20 @@ namespace nearfield::python
       throw nb::python_error();
     }
 
-    nb::dlpack::dtype const real = type_of(real_);
-    auto const make_columns = [&]
-    {
-      columns = {};
-      to.room = n;
-      auto const size = static_cast<std::size_t>(n);
-      for (char const* letter = quantities; *letter != 0; ++letter)
-      {
-        std::optional<result>& column = columns.of(*letter);
-        if (column) continue;
-        switch (*letter)
-        {
-        case 'i':
-          to.i = column.emplace(index_type.type, size).data();
-          break;
-        case 'j':
-          to.j = column.emplace(index_type.type, size).data();
-          break;
-        case 'd':
-          to.r = column.emplace(real, size).data();
-          break;
-        case 'D':
-          to.to_j = column.emplace(real, size, width).data();
-          break;
-        case 'S':
-          to.images = static_cast<std::int32_t*>(
-              column.emplace(nb::dtype<std::int32_t>(), size, width).data());
-          break;
-        case 'P':
-          to.i = column.emplace(index_type.type, size, 2).data();
-          to.j = static_cast<char*>(to.i) + index_type.bytes;
-          to.index_stride = 2;
-          break;
-        default:
-          to.offsets = static_cast<std::uint64_t*>(
-              column.emplace(nb::dtype<std::uint64_t>(), n_targets_ + 1).data());
-        }
-      }
-    };
     try
     {
-      make_columns();
+      columns.make(static_cast<std::size_t>(n), to);
     }
     catch (nb::python_error const&)
     {
       if (is_counted) throw;
       count(); // a limit of address space
-      make_columns();
+      columns.make(static_cast<std::size_t>(n), to);
     }
     ask([&] { return nf_find_pairs(&where, cells_.get(), &to, &n); });
     lock.unlock();
 
-    std::size_t const n_letters = std::strlen(quantities);
-    nb::object found[128];
-    auto const taken = [&](char letter)
-    {
-      nb::object& values = found[static_cast<unsigned char>(letter)];
-      if (!values)
-        values = std::move(*columns.of(letter))
-                     .take(letter == 'o' ? n_targets_ + 1 : static_cast<std::size_t>(n),
-                           letter == 'D' || letter == 'S' || letter == 'P');
-      return values;
-    };
-    if (n_letters == 1) return taken(*quantities);
-    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(n_letters)));
-    for (std::size_t k = 0; k < n_letters; ++k)
-      PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(k),
-                      taken(quantities[k]).release().ptr());
-    return tuple;
+    return columns.take(static_cast<std::size_t>(n));
   }
 
   void cells::near_field(nf_interaction const* k, nb::handle points, nb::handle queries,
