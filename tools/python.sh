@@ -22,12 +22,16 @@ environment()
   "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
 }
 
-# libraries [CMAKE_OPTION...]: compiles the static libraries, all instruction sets, in build/wheel.
-libraries()
+# The static libraries, for all instruction sets, in build/wheel.
+configure()
 {
   cmake -S "$root" -B "$root/build/wheel" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
     -DNEARFIELD_ENABLE_CUDA=OFF -DNEARFIELD_ENABLE_STARPU=OFF -DNEARFIELD_ENABLE_ZLIB=OFF -DNEARFIELD_INSTALL=OFF \
     -DNEARFIELD_BUILD_APP=OFF -DNEARFIELD_BUILD_TESTS=OFF -DNEARFIELD_BUILD_EXAMPLES=OFF -DNEARFIELD_BUILD_C=OFF >&2
+}
+
+compile()
+{
   cmake --build "$root/build/wheel" --parallel "$jobs" --target nearfield_{core,kernels,tree,search,cuda} >&2
 }
 
@@ -79,7 +83,8 @@ test_module()
 {
   local build=$root/build/release
   if [ ! -e "$build/lib/libnearfield_search.a" ] || grep -q '^CMAKE_CUDA_COMPILER:.*=/' "$build/CMakeCache.txt"; then
-    libraries
+    configure
+    compile
     build=$root/build/wheel
   fi
   install "$build"
@@ -105,10 +110,11 @@ case $command in
     mkdir -p "$into"
     into=$(realpath "$into")
     rm -f "$into"/nearfield-*.tar.gz "$into"/nearfield-*.whl
-    libraries
+    configure
     source=$(sdist "$into")
     echo "$source: $(stat -c %s "$source") bytes"
     [ "$command" = wheel ] || exit 0
+    compile
     for python in ${PYTHONS:-python3 python3.10 python3.11 python3.12}; do
       "$python" -c 'import venv' 2>/dev/null || continue
       wheel "$python" "$source" "$into"
