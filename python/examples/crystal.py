@@ -7,11 +7,12 @@ import sys
 import time
 
 import ase.neighborlist
-import nearfield
-import nearfield.ase
 import numpy as np
 from ase.build import bulk
 from ase.calculators.lj import LennardJones
+
+import nearfield
+import nearfield.ase
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 6
 atoms = bulk("Cu", cubic=True) * (n, n, n)

@@ -5,8 +5,9 @@ python salt.py [ions along an edge, even]
 
 import sys
 
-import nearfield
 import numpy as np
+
+import nearfield
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 12
 x = np.stack(np.meshgrid(*[np.arange(float(n))] * 3, indexing="ij"), axis=-1).reshape(

@@ -7,8 +7,9 @@ Draws the sheet at four times if matplotlib is there.
 
 import sys
 
-import nearfield
 import numpy as np
+
+import nearfield
 
 try:
     from tqdm import trange

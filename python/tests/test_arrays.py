@@ -1,8 +1,9 @@
 """Arrays of JAX and PyTorch in host memory, where they are installed."""
 
-import nearfield
 import numpy as np
 import pytest
+
+import nearfield
 
 x = np.random.default_rng(1).random((200, 3)).astype(np.float32)
 

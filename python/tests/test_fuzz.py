@@ -3,9 +3,10 @@
 import itertools
 import os
 
-import nearfield
 import numpy as np
 import pytest
+
+import nearfield
 
 hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")

@@ -1,14 +1,14 @@
 """Pairs against brute force, and what happens to arrays that do not fit."""
 
 import itertools
-import os
 import subprocess
 import sys
 import threading
 
-import nearfield
 import numpy as np
 import pytest
+
+import nearfield
 
 
 def brute_force(x, cutoff, cell=None, pbc=(False,) * 3, closed=False, reach=2):
@@ -270,17 +270,27 @@ def test_threads_of_python_share_a_list():
     assert not wrong
 
 
+def run(code):
+    """What a program prints that has nothing else loaded."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_a_child_of_fork_finds_pairs_too():
-    x = np.random.default_rng(1).random((30000, 3))
-    expected = nearfield.count_pairs(x, 0.05, n_threads=2)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if nearfield.count_pairs(x, 0.05, n_threads=2) == expected else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    run("""
+import os, numpy as np, nearfield
+x = np.random.default_rng(1).random((30000, 3))
+expected = nearfield.count_pairs(x, 0.05, n_threads=2)
+child = os.fork()
+if child == 0:
+    os._exit(0 if nearfield.count_pairs(x, 0.05, n_threads=2) == expected else 1)
+assert os.waitpid(child, 0)[1] == 0
+""")
 
 
 def test_a_limit_of_address_space_takes_a_count_first():
-    code = """
+    printed = run("""
 import resource, numpy as np, nearfield
 x = np.random.default_rng(1).random((100_000, 3))
 cells = nearfield.CellList(x, 0.1, n_threads=1)
@@ -292,7 +302,5 @@ try:
     cells.find("ijd")
 except MemoryError as e:
     print(e)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "cannot provide" in done.stdout
+""")
+    assert "cannot provide" in printed

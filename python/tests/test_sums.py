@@ -1,8 +1,9 @@
 """Sums against NumPy, in every shape that charges may have."""
 
-import nearfield
 import numpy as np
 import pytest
+
+import nearfield
 
 rng = np.random.default_rng(1)
 x, y, q = rng.random((200, 3)), rng.random((300, 3)), rng.uniform(-1, 1, 300)
