@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$root/build/pip/venv
 jobs=$(nproc)
-packages=(numpy scipy pytest hypothesis mypy ase vesin matscipy-neighbours) # for the tests
+packages=(numpy scipy pytest hypothesis mypy ase vesin matscipy-neighbours jax) # for the tests
 
 # environment FOLDER PYTHON PACKAGE...
 environment()
