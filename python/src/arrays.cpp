@@ -143,6 +143,14 @@ namespace nearfield::python
     return values_of<std::int64_t>(name, from, "int64");
   }
 
+  double number(char const* name, nb::handle from)
+  {
+    double value;
+    if (!nb::try_cast(from, value, true))
+      refuse_type(std::string(name) + " is " + kind_of(from) + "; give a number");
+    return value;
+  }
+
   std::vector<double> lengths(char const* name, nb::handle from)
   {
     return values_of<double>(name, from, "float64");
@@ -179,7 +187,11 @@ namespace nearfield::python
         values.assign(flags.data(), flags.data() + flags.size());
       else if (nb::isinstance<nb::sequence>(pbc))
         for (nb::handle const flag : nb::borrow<nb::sequence>(pbc))
-          values.push_back(PyObject_IsTrue(flag.ptr()) == 1);
+        {
+          int const is_true = PyObject_IsTrue(flag.ptr());
+          if (is_true < 0) throw nb::python_error();
+          values.push_back(is_true == 1);
+        }
       if (values.size() != static_cast<std::size_t>(dim))
         refuse_value("pbc has another shape; give a flag, or " + std::to_string(dim) + " flags");
       for (int a = 0; a < dim; ++a) box.periodic[a] = values[static_cast<std::size_t>(a)];

@@ -48,6 +48,8 @@ namespace nearfield::python
 
   /// Numbers of points or systems, as the C interface takes them.
   std::vector<std::int64_t> indices(char const* name, nb::handle from);
+  /// A number. Throws TypeError for what is none.
+  double number(char const* name, nb::handle from);
   /// Lengths.
   std::vector<double> lengths(char const* name, nb::handle from);
   /// A box from vectors, one a row, or lengths, flags and a corner. None: open, or at 0.

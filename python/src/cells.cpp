@@ -208,7 +208,7 @@ namespace nearfield::python
     double reach = 0;
     if (offsets.is_none())
     {
-      reach = nb::cast<double>(cutoff);
+      reach = number("cutoff", cutoff);
       options.box = box_of(dim_, cell, pbc, origin);
     }
     else
@@ -221,7 +221,7 @@ namespace nearfield::python
         throw nb::value_error("offsets: give one more than systems, of points and of queries");
       std::size_t const n = of_points.size() - 1;
       if (nb::isinstance<nb::float_>(cutoff) || nb::isinstance<nb::int_>(cutoff))
-        reach = nb::cast<double>(cutoff);
+        reach = number("cutoff", cutoff);
       else if (cutoffs = lengths("cutoff", cutoff); cutoffs.size() != n)
         throw nb::value_error(("cutoff has " + std::to_string(cutoffs.size()) +
                                " values; give one, or " + std::to_string(n))

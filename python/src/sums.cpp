@@ -108,7 +108,8 @@ namespace nearfield::python
         if (!level.is_none())
         {
           options.is_uniform = 1;
-          options.level = nb::cast<std::int32_t>(level);
+          if (!nb::try_cast(level, options.level))
+            throw nb::type_error("level is no integer; give 0 or more");
         }
         options.box = box_of(static_cast<int>(y.width()), cell, pbc, origin);
         threads_ = n_threads == 1 || y.size() < 4096 ? nullptr : threads_for(n_threads);
