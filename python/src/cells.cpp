@@ -510,12 +510,13 @@ namespace nearfield::python
     nb::class_<cells>(m, "Cells")
         .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, bool,
                       double, bool, nb::handle, nb::handle, nb::handle, nb::handle, int>(),
-             "positions"_a, "cutoff"_a, "queries"_a = nb::none(), "cell"_a = nb::none(),
-             "pbc"_a = nb::none(), "origin"_a = nb::none(), "closed"_a = false, "skin"_a = 0.,
-             "skin_is_each"_a = false, "offsets"_a = nb::none(), "order"_a = nb::none(),
-             "query_offsets"_a = nb::none(), "query_order"_a = nb::none(), "n_threads"_a = 0)
-        .def("rebuild", &cells::rebuild, "positions"_a, "queries"_a = nb::none())
-        .def("update", &cells::update, "positions"_a, "queries"_a = nb::none())
+             "positions"_a.none(), "cutoff"_a.none(), "queries"_a = nb::none(),
+             "cell"_a = nb::none(), "pbc"_a = nb::none(), "origin"_a = nb::none(),
+             "closed"_a = false, "skin"_a = 0., "skin_is_each"_a = false, "offsets"_a = nb::none(),
+             "order"_a = nb::none(), "query_offsets"_a = nb::none(), "query_order"_a = nb::none(),
+             "n_threads"_a = 0)
+        .def("rebuild", &cells::rebuild, "positions"_a.none(), "queries"_a = nb::none())
+        .def("update", &cells::update, "positions"_a.none(), "queries"_a = nb::none())
         .def("filter", &cells::filter, "types"_a = nb::none(), "query_types"_a = nb::none(),
              "type_cutoffs"_a = nb::none(), "radii"_a = nb::none(), "query_radii"_a = nb::none(),
              "by"_a = 0, "excluded_offsets"_a = nb::none(), "excluded"_a = nb::none(),
@@ -530,8 +531,8 @@ namespace nearfield::python
             [](cells& of, interaction const& k, nb::handle positions, nb::handle queries,
                nb::handle charges, nb::handle out, bool accumulate, int form)
             { of.near_field(k.k, positions, queries, charges, out, accumulate, form); },
-            "k"_a, "positions"_a, "queries"_a.none(), "charges"_a, "out"_a, "accumulate"_a,
-            "form"_a)
+            "k"_a, "positions"_a.none(), "queries"_a.none(), "charges"_a.none(), "out"_a.none(),
+            "accumulate"_a, "form"_a)
         .def_prop_ro("n_targets", &cells::n_targets)
         .def_prop_ro("n_sources", &cells::n_sources)
         .def_prop_ro("dim", &cells::dim);
@@ -546,8 +547,9 @@ namespace nearfield::python
                        none, none, n_threads)
               .find(quantities, half, order, index, max_bytes);
         },
-        "quantities"_a, "positions"_a, "cutoff"_a, "cell"_a = nb::none(), "pbc"_a = nb::none(),
-        "half"_a = false, "order"_a = 1, "index"_a = "int64", "closed"_a = false, "n_threads"_a = 0,
-        "queries"_a = nb::none(), "origin"_a = nb::none(), "max_bytes"_a = no_limit);
+        "quantities"_a, "positions"_a.none(), "cutoff"_a.none(), "cell"_a = nb::none(),
+        "pbc"_a = nb::none(), "half"_a = false, "order"_a = 1, "index"_a = "int64",
+        "closed"_a = false, "n_threads"_a = 0, "queries"_a = nb::none(), "origin"_a = nb::none(),
+        "max_bytes"_a = no_limit);
   }
 }

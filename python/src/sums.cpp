@@ -197,12 +197,12 @@ namespace nearfield::python
                      [](interaction const& of) { return of.info.n_point_parameters; })
         .def_prop_ro("has_mutual", [](interaction const& of) { return of.info.has_mutual != 0; });
     m.def("interactions", &interactions);
-    m.def("p2p", &p2p, "k"_a, "sources"_a, "charges"_a, "targets"_a.none(), "out"_a, "mutual"_a,
-          "accumulate"_a, "n_threads"_a);
+    m.def("p2p", &p2p, "k"_a, "sources"_a.none(), "charges"_a.none(), "targets"_a.none(),
+          "out"_a.none(), "mutual"_a, "accumulate"_a, "n_threads"_a);
     nb::class_<tree>(m, "Tree")
         .def(nb::init<nb::handle, nb::handle, int, nb::handle, nb::handle, nb::handle, nb::handle,
                       int>(),
-             "positions"_a, "queries"_a.none(), "max_leaf_size"_a, "level"_a.none(),
+             "positions"_a.none(), "queries"_a.none(), "max_leaf_size"_a, "level"_a.none(),
              "cell"_a.none(), "pbc"_a.none(), "origin"_a.none(), "n_threads"_a)
         .def_prop_ro("n_leaves", [](tree const& of) { return of.info().n_leaves; })
         .def_prop_ro("depth", [](tree const& of) { return of.info().depth; })
@@ -227,7 +227,7 @@ namespace nearfield::python
             [](tree const& of, interaction const& k, nb::handle positions, nb::handle queries,
                nb::handle charges, nb::handle out, bool accumulate, int form)
             { of.near_field(k.k, positions, queries, charges, out, accumulate, form); },
-            "k"_a, "positions"_a, "queries"_a.none(), "charges"_a, "out"_a, "accumulate"_a,
-            "form"_a);
+            "k"_a, "positions"_a.none(), "queries"_a.none(), "charges"_a.none(), "out"_a.none(),
+            "accumulate"_a, "form"_a);
   }
 }

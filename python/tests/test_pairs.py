@@ -179,6 +179,7 @@ bad = {
     "one row again and again": (np.broadcast_to(np.zeros(3), (4, 3)), ValueError, "descends or repeats"),
     "not aligned": (np.zeros(73, np.uint8)[1:].view(np.float64).reshape(3, 3), ValueError, "not aligned"),
     "NaN": (np.full((3, 3), np.nan), ValueError, "finite"),
+    "nothing": (None, TypeError, "positions is NoneType"),
     "complex": (np.zeros((3, 3), complex), TypeError, "float32 or float64"),
 }
 
@@ -214,6 +215,12 @@ def test_refuses_options_that_do_not_fit(options, message):
     } | options
     with pytest.raises(ValueError, match=message):
         nearfield.find_pairs(**given)
+
+
+def test_refuses_cutoffs_that_are_no_number():
+    for cutoff in (None, "1", [1.0], np.ones(2)):
+        with pytest.raises(TypeError, match="cutoff is .*; give a number"):
+            nearfield.find_pairs("ij", np.zeros((2, 3)), cutoff)
 
 
 def test_no_points_and_no_pairs():
