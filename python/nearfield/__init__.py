@@ -10,6 +10,8 @@ Functions of other packages, with their conventions, are in modules of their own
 table.
 """
 
+import importlib
+
 from ._core import instruction_set
 from ._core import version as _version
 from ._pairs import CellList, count_pairs, find_pairs
@@ -17,6 +19,15 @@ from ._sums import Interaction, Tree, build_tree, kernels, near_field, near_fiel
 from .ase import neighbor_list, primitive_neighbor_list
 
 __version__ = _version()
+
+_MODULES = frozenset({"ase", "freud", "graphs", "jax", "kdtree", "matscipy", "pymatgen", "rdf", "vesin"})
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return importlib.import_module(f"nearfield.{name}")
+    raise AttributeError(f"module 'nearfield' has no attribute {name!r}")
+
 
 __all__ = [
     "CellList",

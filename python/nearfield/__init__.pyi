@@ -44,7 +44,7 @@ class CellList:
         radii: _Numbers | None = None,
         query_radii: _Numbers | None = None,
         by: Literal["sum", "larger", "own"] = "sum",
-        excluded: tuple[_Numbers, _Numbers] | None = None,
+        excluded: _Numbers | tuple[_Numbers, _Numbers] | None = None,
         rows: _Numbers | None = None,
     ) -> None: ...
     def count(self, *, half: bool = False) -> int: ...
@@ -63,12 +63,14 @@ class CellList:
 def find_pairs(
     quantities: str,
     positions: _Array,
-    cutoff: float,
+    cutoff: SupportsFloat | _Numbers,
     *,
     cell: _Numbers | None = None,
     pbc: _Flags | None = None,
     origin: _Numbers | None = None,
     queries: _Array | None = None,
+    batch: _Numbers | tuple[_Numbers] | None = None,
+    query_batch: _Numbers | tuple[_Numbers] | None = None,
     half: bool = False,
     order: _Order = "rows",
     index: _Index = "int64",
@@ -124,7 +126,7 @@ def near_field(
     charges: _Array,
     targets: _Array | None = None,
     *,
-    form: Literal["one_sided", "mutual", "automatic"] = "one_sided",
+    mutual: bool | None = None,
     out: _Array | None = None,
     accumulate: bool = False,
     **parameters: float,

@@ -35,6 +35,16 @@ def _systems(batch, n, name):
     return offsets, None
 
 
+def _integers(of, name):
+    """A column of int64, or None."""
+    if of is None:
+        return None
+    of = np.asarray(read(of))
+    if of.size and not np.issubdtype(of.dtype, np.integer):
+        raise TypeError(f"{name} are {of.dtype}; give integers")
+    return np.ascontiguousarray(of, np.int64).ravel()
+
+
 class CellList:
     """Points sorted into cells, for any number of searches.
 
@@ -59,8 +69,7 @@ class CellList:
     closed : bool
         Whether a pair at the distance of the cutoff counts (r <= R instead of r < R).
     skin : float
-        How much closer two points may come before `update()` sorts them again; with ``skin_is_each``, how far each
-        point may move.
+        Points stay in their cells until one has moved by half of this; with ``skin_is_each``, by all of it.
     n_threads : int
         0: OMP_NUM_THREADS or all processors of this process.
 
@@ -113,6 +122,8 @@ class CellList:
         if origin is not None:
             origin = np.ascontiguousarray(origin, np.float64)
         self._caller = None if type(positions) is np.ndarray else positions
+        self._cutoff = cutoff
+        self._has_filter = False
         self._cells = _core.Cells(
             read(positions),
             cutoff,
@@ -131,11 +142,13 @@ class CellList:
         )
 
     def rebuild(self, positions, queries=None):
-        """Take other points, or the same ones after they moved; cutoff and box stay."""
+        """Take other points, or the same ones after they moved; cutoff, box and filter stay."""
         self._cells.rebuild(read(positions), read(queries))
 
     def update(self, positions, queries=None):
         """Take points that have moved, into the same cells unless the skin no longer covers their moves.
+
+        Moves in the arrays of the constructor are not seen. If the box changes, make a new list.
 
         Returns
         -------
@@ -156,7 +169,7 @@ class CellList:
         excluded=None,
         rows=None,
     ):
-        """Leave out pairs from now on; without arguments, none.
+        """Leave out pairs of searches from now on, instead of those of the last filter; without arguments, none.
 
         Parameters
         ----------
@@ -166,31 +179,53 @@ class CellList:
             Lengths of points. `by`: the cutoff is their "sum", the "larger", or that of the "own" row i.
         query_types, query_radii
             The same of the queries.
-        excluded : (offsets, points)
-            Pairs that never count, as rows of compressed storage: point i has none with
-            ``points[offsets[i]:offsets[i + 1]]``. One direction is enough.
-        rows : array of int
+        excluded : (m, 2) array of int, or (offsets, points)
+            Pairs (i, j) that never count, such as bonds; one direction is enough. Or as the rows of a sparse matrix,
+            ``(matrix.indptr, matrix.indices)``.
+        rows : array of int, or (n,) of bool
             The points whose pairs are wanted.
         """
         ways = {"sum": 0, "larger": 1, "own": 2}
         if by not in ways:
             raise ValueError(f"by is {by!r}; give 'sum', 'larger' or 'own'")
-
-        def numbers(of, dtype):
-            return None if of is None else np.ascontiguousarray(of, dtype).ravel()
-
-        offsets, points = (None, None) if excluded is None else excluded
+        if rows is not None and np.asarray(rows).dtype == bool:
+            if np.shape(rows) != (self._cells.n_targets,):
+                raise ValueError(f"rows are flags of shape {np.shape(rows)}; give ({self._cells.n_targets},)")
+            rows = np.flatnonzero(rows)
+        offsets, points = self._rows_of(excluded)
         self._cells.filter(
-            numbers(types, np.int64),
-            numbers(query_types, np.int64),
-            numbers(type_cutoffs, np.float64),
-            numbers(radii, np.float64),
-            numbers(query_radii, np.float64),
+            _integers(types, "types"),
+            _integers(query_types, "query_types"),
+            None if type_cutoffs is None else np.ascontiguousarray(read(type_cutoffs), np.float64).ravel(),
+            None if radii is None else np.ascontiguousarray(read(radii), np.float64).ravel(),
+            None if query_radii is None else np.ascontiguousarray(read(query_radii), np.float64).ravel(),
             ways[by],
-            numbers(offsets, np.int64),
-            numbers(points, np.int64),
-            numbers(rows, np.int64),
+            offsets,
+            points,
+            _integers(rows, "rows"),
         )
+        self._has_filter = any(of is not None for of in (types, radii, excluded, rows))
+
+    def _rows_of(self, excluded):
+        """Offsets and points of pairs, or of what has these."""
+        if excluded is None:
+            return None, None
+        if isinstance(excluded, tuple):
+            if len(excluded) != 2:
+                raise ValueError(
+                    f"excluded has {len(excluded)} arrays; give (offsets, points), or pairs (m, 2)"
+                )
+            return tuple(_integers(of, "excluded") for of in excluded)
+        pairs = np.asarray(read(excluded))
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"excluded has shape {pairs.shape}; give pairs (m, 2), or (offsets, points)")
+        n = self._cells.n_targets
+        i, j = _integers(pairs[:, 0], "excluded"), _integers(pairs[:, 1], "excluded")
+        if len(i) and not 0 <= i.min() <= i.max() < n:
+            raise ValueError(f"excluded has the points {i.min()} to {i.max()}; give 0 to {n - 1}")
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(i, minlength=n), out=offsets[1:])
+        return offsets, np.ascontiguousarray(j[np.argsort(i, kind="stable")])
 
     def count(self, *, half=False):
         """The number of pairs."""
@@ -201,7 +236,12 @@ class CellList:
         return self._to_caller(self._cells.counts(half))
 
     def histogram(self, r_max, n_bins, *, half=False):
-        """The number of pairs by distance: bin b has r in [b, b + 1) r_max / n_bins; (n_bins,) array of int64."""
+        """The number of pairs by distance: bin b has r in [b, b + 1) r_max / n_bins; (n_bins,) array of int64.
+
+        r_max is at most the cutoff.
+        """
+        if r_max > np.min(self._cutoff):
+            raise ValueError(f"r_max is {r_max}; give at most {np.min(self._cutoff)}, the cutoff of the list")
         return self._to_caller(self._cells.histogram(r_max, n_bins, half))
 
     def find(self, quantities="ij", *, half=False, order="rows", index="int64", max_bytes=None):
@@ -222,6 +262,8 @@ def find_pairs(
     pbc=None,
     origin=None,
     queries=None,
+    batch=None,
+    query_batch=None,
     half=False,
     order="rows",
     index="int64",
@@ -237,7 +279,7 @@ def find_pairs(
         Letters of what is wanted, in the order of the result: ``i`` and ``j``, indices of targets and sources; ``P``, both
         as (m, 2); ``d``, the distance; ``D`` = x_j + S cell - x_i, (m, dim); ``S``, the image of j, (m, dim) of int32;
         ``o``, offsets of the rows of i, (n + 1,) of uint64.
-    positions, cutoff, cell, pbc, origin, queries, closed, n_threads
+    positions, cutoff, cell, pbc, origin, queries, batch, query_batch, closed, n_threads
         See `CellList`.
     half : bool
         One of (i, j, S) and (j, i, -S) instead of both.
@@ -258,6 +300,20 @@ def find_pairs(
     >>> nearfield.find_pairs("ijd", np.array([[0.0, 0, 0], [0, 0, 1], [0, 0, 3]]), 1.5)
     (array([0, 1]), array([1, 0]), array([1., 1.]))
     """
+    if batch is not None or query_batch is not None:
+        cells = CellList(
+            positions,
+            cutoff,
+            cell=cell,
+            pbc=pbc,
+            origin=origin,
+            queries=queries,
+            batch=batch,
+            query_batch=query_batch,
+            closed=closed,
+            n_threads=n_threads,
+        )
+        return cells.find(quantities, half=half, order=order, index=index, max_bytes=max_bytes)
     if cell is not None and type(cell) is not np.ndarray:
         cell = np.asarray(read(cell), np.float64)
     if origin is not None:

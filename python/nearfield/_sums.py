@@ -1,13 +1,15 @@
 """Sums over pairs of points: phi_i = sum_j K(x_i - y_j) q_j."""
 
+import difflib
 import functools
+import numbers
 
 import numpy as np
 
 from . import _core
 from ._arrays import like, read
 
-_FORMS = {"one_sided": 0, "mutual": 1, "automatic": 2}
+_FORMS = {False: 0, True: 1, None: 2}  # of `mutual`
 
 
 class Interaction(_core.Interaction):
@@ -22,6 +24,12 @@ class Interaction(_core.Interaction):
 
 @functools.lru_cache(maxsize=64)
 def _cached(name, dim, parameters):
+    for info in _all():
+        for parameter, _ in parameters if info["name"] == name else ():
+            if any(parameter == of_points[0] for of_points in info["point_parameters"]):
+                raise ValueError(
+                    f"{parameter} is a parameter of points: give it as a column after the coordinates"
+                )
     return _core.Interaction(name, dim, dict(parameters))
 
 
@@ -30,6 +38,9 @@ def _interaction(kernel, dim, parameters):
         if parameters:
             raise ValueError("give parameters to Interaction(), or with the name of a kernel")
         return kernel
+    for name, value in parameters.items():
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"{name} is {type(value).__name__}; give a number")
     return _cached(kernel, dim, tuple(sorted(parameters.items())))
 
 
@@ -42,6 +53,12 @@ def _dim(kernel, sources):
     if sources.ndim != 2:
         raise ValueError(f"sources have {sources.ndim} axes; give shape (n, 2) or (n, 3)")
     columns = sources.shape[1]
+    names = {info["name"] for info in _all()}
+    if kernel not in names:
+        near = difflib.get_close_matches(str(kernel), names)
+        raise ValueError(
+            f"there is no kernel {kernel!r}; kernels() lists all" + (f", such as {near}" if near else "")
+        )
     for info in _all():
         if info["name"] == kernel and info["dim"] + len(info["point_parameters"]) == columns:
             return info["dim"]
@@ -63,6 +80,13 @@ def kernels():
         and parameters and point_parameters, each (name, unit, default, range).
     """
     return [dict(info) for info in _all()]
+
+
+def _check_types(like, **others):
+    """That all arrays have one type: f32 and f64 are not mixed."""
+    for name, of in others.items():
+        if of is not None and getattr(of, "dtype", like.dtype) != like.dtype:
+            raise ValueError(f"{name} is {of.dtype} and the sources are {like.dtype}; give one type")
 
 
 def _outputs(k, n, charges, like, out, accumulate):
@@ -114,11 +138,12 @@ def p2p(
     sources : (n, dim) array of float32 or float64
         y. After the coordinates come columns of the parameters of points, if the kernel has any.
     charges : (n,), (n, n_in) or (n, n_rhs, n_in) array
-        q, of the type of the sources.
+        q, of the type of the sources. (n, n_rhs n_in) is several right-hand sides too.
     targets : (m, dim) array, optional
-        x. Without it the sources are the targets, and j != i.
+        x. Without it the sources are the targets, and j != i. Points at one place add nothing where K is not finite. With
+        parameters of points, as many columns as the sources.
     mutual : bool, optional
-        Evaluate K once for both points of a pair, for one set. Default: where the kernel allows it and one thread runs.
+        Evaluate K once for both points of a pair, for one set. Default: where the kernel allows it.
     out : array, optional
         Where to write. With `accumulate`, where to add.
     n_threads : int
@@ -135,6 +160,7 @@ def p2p(
     k = _interaction(kernel, _dim(kernel, sources), parameters)
     n = len(sources if targets is None else targets)
     sums = _outputs(k, n, charges, sources, read(out), accumulate)
+    _check_types(sources, charges=charges, targets=targets, out=sums)
     if mutual is None:
         mutual = targets is None and k.has_mutual
     elif mutual and (targets is not None or not k.has_mutual):
@@ -208,36 +234,40 @@ def near_field(
     charges,
     targets=None,
     *,
-    form="one_sided",
+    mutual=None,
     out=None,
     accumulate=False,
     **parameters,
 ):
     """Sum over pairs of points whose leaves meet: of a tree, or of the cells of a `CellList`.
 
-    Over cells the kernel must end at their cutoff.
+    A leaf meets itself and the leaves that touch it. Over cells the kernel must end at their cutoff: one without an end
+    is summed over cells that touch, which is no sum within the cutoff.
 
     Parameters
     ----------
     leaves : Tree or CellList
     positions, charges, targets, out, accumulate, **parameters
         As `p2p`; the points from which the leaves were made.
-    form : {"one_sided", "mutual", "automatic"}
-        Whether one evaluation serves both points of a pair.
+    mutual : bool, optional
+        Evaluate K once for both points of a pair. Default: where that is faster.
 
     Returns
     -------
     array, as that of `p2p`
     """
-    if form not in _FORMS:
-        raise ValueError(f"form is {form!r}; give 'one_sided', 'mutual' or 'automatic'")
+    if getattr(leaves, "_has_filter", False):
+        raise ValueError(
+            "the list has a filter, which near_field does not know; call leaves.filter() to take it back"
+        )
     caller = positions
     positions, charges, targets = read(positions), read(charges), read(targets)
     k = _interaction(kernel, _dim(kernel, positions), parameters)
     n = len(positions if targets is None else targets)
     sums = _outputs(k, n, charges, positions, read(out), accumulate)
+    _check_types(positions, charges=charges, targets=targets, out=sums)
     of = leaves._tree if isinstance(leaves, Tree) else leaves._cells
-    of.near_field(k, positions, targets, charges, sums, accumulate, _FORMS[form])
+    of.near_field(k, positions, targets, charges, sums, accumulate, _FORMS[mutual])
     return like(caller, sums) if out is None else out
 
 

@@ -92,10 +92,15 @@ def displacements(positions, edges, cell=None):
 
 
 def p2p(kernel, sources, charges, targets=None, **parameters):
-    """Sum over all pairs as `nearfield.p2p`; differentiable in charges, and in positions where `kernels()` has val_grad_...
+    """Sum over all pairs as `nearfield.p2p`, of kernels with one input and one output; parameters are numbers.
 
-    Of kernels with one input and one output. Parameters are numbers.
+    Reverse-mode derivatives by positions and charges, of kernels for which `kernels()` has a val_grad_... too.
     """
+    k = _sums._interaction(kernel, sources.shape[1], parameters)
+    if (k.n_in, k.n_out, k.n_point_parameters) != (1, 1, 0):
+        raise ValueError(
+            f"{kernel} has {k.n_in} inputs and {k.n_out} outputs; give a kernel with one of each"
+        )
     return _p2p(kernel, tuple(sorted(parameters.items())), sources, charges, targets)
 
 

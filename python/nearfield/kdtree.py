@@ -407,6 +407,9 @@ class KDTree:
         indices[rows, :n_found] = np.take_along_axis(matrix_j, nearest, axis=1)
 
 
+cKDTree = KDTree
+
+
 def radius_neighbors(X, radius, Y=None, return_distance=True, sort_results=False, *, n_threads=0):
     """Find the points of X at a distance of at most radius: the method of scikit-learn after ``fit(X)``.
 

@@ -77,6 +77,11 @@ def test_sums_have_derivatives(kernel, parameters, two_sets):
             assert np.allclose(found, right, rtol=1e-9, atol=1e-9)
 
 
+def test_refuses_kernels_of_vectors():
+    with pytest.raises(ValueError, match="stokeslet has 3 inputs and 3 outputs"):
+        nearfield.p2p("stokeslet", jnp.asarray(x), jnp.ones((60, 3), jnp.float32))
+
+
 def test_a_kernel_without_derivatives_says_so():
     with pytest.raises(Exception, match="there is no 'val_grad_gaussian'"):
         jax.grad(lambda x: nearfield.p2p("gaussian", x, jnp.ones(60, jnp.float32)).sum())(jnp.asarray(x))

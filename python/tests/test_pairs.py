@@ -121,6 +121,7 @@ def test_a_batch_has_no_pairs_between_systems():
         expected.append(np.column_stack([of[pairs[:, :2]], pairs[:, 2:]]))
     expected = np.concatenate(expected)
     assert np.array_equal(found, expected[np.lexsort(expected.T[::-1])])
+    assert np.array_equal(rows(*nearfield.find_pairs("ijS", x, cutoffs, cell=cells, batch=system)), found)
     order = np.argsort(system, kind="stable")
     ptr = np.searchsorted(system[order], range(5))
     assert nearfield.count_pairs(x[order], cutoffs, cell=cells, batch=(ptr,)) == len(found)
@@ -139,10 +140,44 @@ def test_filters():
     cells.filter(radii=radii, by="own")
     assert cells.count() == (d < radii[i]).sum()
     cells.filter(excluded=(np.arange(201), np.roll(np.arange(200), 1)), rows=[3, 4, 5])
+    with_rows = cells.count()
+    bonds = np.column_stack([np.arange(200), np.roll(np.arange(200), 1)])
+    cells.filter(excluded=bonds, rows=np.isin(np.arange(200), [3, 4, 5]))
+    assert cells.count() == with_rows
     ends = (np.abs(i - j) != 1) & (np.abs(i - j) != 199)
     assert cells.count() == (ends & (i >= 3) & (i <= 5)).sum()
     cells.filter()
     assert cells.count() == len(i)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"rows": [1.5]}, TypeError, "rows are float64"),
+        ({"rows": np.ones(3, bool)}, ValueError, "rows are flags"),
+        ({"types": np.zeros(50), "type_cutoffs": [[0.1]]}, TypeError, "types are float64"),
+        ({"excluded": np.zeros((3, 3), int)}, ValueError, "excluded has shape"),
+        ({"excluded": [[0, 50]]}, ValueError, "excluded"),
+        ({"excluded": [[50, 0]]}, ValueError, "excluded has the points 50 to 50"),
+        ({"radii": np.ones(49)}, ValueError, "radii has 49 values"),
+        ({"by": "most"}, ValueError, "by is 'most'"),
+    ],
+)
+def test_refuses_filters_that_do_not_fit(options, kind, message):
+    cells = nearfield.CellList(np.random.default_rng(1).random((50, 3)), 0.3)
+    n = cells.count()
+    with pytest.raises(kind, match=message):
+        cells.filter(**options)
+    assert cells.count() == n
+
+
+def test_a_histogram_ends_at_the_cutoff():
+    x = np.random.default_rng(1).random((300, 3))
+    cells = nearfield.CellList(x, 0.3)
+    expected = np.histogram(cells.find("d"), 30, (0, 0.3))[0]
+    assert np.array_equal(cells.histogram(0.3, 30), expected)
+    with pytest.raises(ValueError, match="give at most 0.3"):
+        cells.histogram(0.4, 30)
 
 
 def test_a_skin_keeps_cells_until_points_have_moved():

@@ -65,13 +65,16 @@ def test_parameters_of_points_are_columns():
 def test_the_near_field_over_a_tree_and_over_cells():
     points, charges = rng.random((3000, 3)), rng.random(3000)
     tree = nearfield.build_tree(points, max_leaf_size=3000)
-    for form in ("one_sided", "mutual", "automatic"):
-        sums = nearfield.near_field("one_over_r", tree, points, charges, form=form)
+    for mutual in (False, True, None):
+        sums = nearfield.near_field("one_over_r", tree, points, charges, mutual=mutual)
         assert np.allclose(sums, one_over_r(points, points, charges), rtol=1e-11)
     tree = nearfield.build_tree(points, max_leaf_size=30)
     assert tree.n_leaves > 100 and tree.largest_leaf <= 30
     assert np.array_equal(np.sort(tree.order), np.arange(3000)) and tree.offsets[-1] == 3000
     few = nearfield.near_field("one_over_r", tree, points, charges)
+    two_sets = nearfield.build_tree(points, x, max_leaf_size=3000)
+    sums_at_x = nearfield.near_field("one_over_r", two_sets, points, charges, x)
+    assert np.allclose(sums_at_x, one_over_r(x, points, charges), rtol=1e-11)
     assert (few < sums).all()
     cells = nearfield.CellList(points, 0.1, cell=np.eye(3))
     h = np.full((3000, 1), 0.05)
@@ -91,10 +94,16 @@ def test_describes_its_kernels():
             assert nearfield.p2p(nearfield.Interaction(k["name"], k["dim"]), points, charges).shape == shape
 
 
+def filtered():
+    cells = nearfield.CellList(y, 0.1)
+    cells.filter(rows=[1])
+    return cells
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: nearfield.p2p("one_over_rr", y, q), "there is no 'one_over_rr'"),
+        (lambda: nearfield.p2p("one_over_rr", y, q), "there is no kernel 'one_over_rr'.*'one_over_r'"),
         (lambda: nearfield.p2p("gaussian", y, q, sigma=-1), "sigma is -1"),
         (lambda: nearfield.p2p("gaussian", y, q, width=1), "width"),
         (lambda: nearfield.p2p("one_over_r", y, q[:10]), "q"),
@@ -102,18 +111,24 @@ def test_describes_its_kernels():
         (lambda: nearfield.p2p("stokeslet", y, rng.random((300, 4))), "charges have 4 columns; give 3"),
         (lambda: nearfield.p2p("one_over_r", y, q, x, mutual=True), "mutual"),
         (lambda: nearfield.p2p("one_over_r", y, q, x, out=np.zeros(3)), "out has shape"),
-        (lambda: nearfield.p2p("one_over_r", y, q, x.astype("f")), "one type"),
-        (lambda: nearfield.p2p("one_over_r", y, q, accumulate=True), "accumulate"),
+        (lambda: nearfield.p2p("one_over_r", y, q, x.astype("f")), "targets is float32"),
         (
-            lambda: nearfield.near_field("one_over_r", nearfield.build_tree(y), y, q, form="any"),
-            "form is 'any'",
+            lambda: nearfield.p2p("gaussian_vortex", np.ones((9, 4)), np.ones((9, 3)), sigma=1.0),
+            "column after",
         ),
+        (lambda: nearfield.near_field("sph_density", filtered(), y, q, h=0.05), "filter"),
+        (lambda: nearfield.p2p("one_over_r", y, q, accumulate=True), "accumulate"),
         (lambda: nearfield.build_tree(y, max_leaf_size=-1), "max_leaf_size"),
     ],
 )
 def test_refuses_what_does_not_fit(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_refuses_parameters_that_are_no_numbers():
+    with pytest.raises(TypeError, match="sigma is ndarray; give a number"):
+        nearfield.p2p("gaussian", y, q, sigma=np.ones(300))
 
 
 def test_refuses_outputs_that_cannot_be_written():
