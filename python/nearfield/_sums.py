@@ -203,7 +203,7 @@ def build_tree(
     origin=None,
     n_threads=0,
 ):
-    """Build an octree or quadtree, whose leaves meet where they touch.
+    """Build an octree or quadtree for `near_field`.
 
     Parameters
     ----------

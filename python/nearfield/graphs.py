@@ -53,7 +53,7 @@ def radius_graph(
     batch : (n,) array of int, or a tuple of one of offsets, optional
         The graph of each point, in any order.
     loop : bool
-        Whether each point is a neighbour of its own.
+        Whether each point is its own neighbour.
     max_num_neighbors : int, optional
         The most edges of a point. Default: no limit, where PyTorch Geometric has 32.
     flow : {"source_to_target", "target_to_source"}

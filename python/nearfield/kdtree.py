@@ -446,7 +446,7 @@ def radius_neighbors_graph(X, radius, mode="connectivity", include_self=False, *
     mode : {"connectivity", "distance"}
         What the matrix holds: 1, or distances.
     include_self : bool
-        Whether each point is a neighbour of its own.
+        Whether each point is its own neighbour.
 
     Returns
     -------
