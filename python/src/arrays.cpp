@@ -125,6 +125,24 @@ namespace nearfield::python
       fill(static_cast<double*>(first_));
   }
 
+  point_sets::point_sets(nb::handle points, nb::handle queries, bool has_two_sets)
+      : points_("positions", points)
+  {
+    if (!has_two_sets && !queries.is_none())
+      refuse_value("queries: there are none; give them to the constructor too");
+    if (has_two_sets) queries_.emplace("queries", queries);
+    sources_ = points_.columns();
+    targets_ = queries_ ? queries_->columns() : sources_;
+  }
+
+  int point_sets::dim() const
+  {
+    if (points_.width() != 2 && points_.width() != 3)
+      refuse_value("positions have " + std::to_string(points_.width()) +
+                   " columns; give shape (n, 2) or (n, 3)");
+    return static_cast<int>(points_.width());
+  }
+
   namespace
   {
     template <class T>

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,31 @@ namespace nearfield::python
     std::size_t n_, width_;
     std::int64_t stride_, column_stride_;
     nf_real real_;
+  };
+
+  /// Positions in 2D or 3D, and what follows the coordinates: one set, or sources and targets, which Python calls queries.
+  class point_sets
+  {
+  public:
+    /// Throws ValueError for queries of one set, and as `array` does.
+    point_sets(nb::handle points, nb::handle queries, bool has_two_sets);
+
+    /// 2 or 3. Throws ValueError if positions have another number of columns.
+    [[nodiscard]] int dim() const;
+    [[nodiscard]] nf_real real() const { return points_.real(); }
+    [[nodiscard]] std::size_t n_sources() const { return points_.size(); }
+    [[nodiscard]] std::size_t n_targets() const
+    {
+      return static_cast<std::size_t>(targets_.n_points);
+    }
+    [[nodiscard]] nf_columns const& targets() const { return targets_; }
+    /// Null for one set.
+    [[nodiscard]] nf_columns const* sources() const { return queries_ ? &sources_ : nullptr; }
+
+  private:
+    array points_;
+    std::optional<array> queries_;
+    nf_columns sources_, targets_;
   };
 
   /// Numbers of points or systems, as the C interface takes them.

@@ -21,15 +21,6 @@ namespace nearfield::python
     /// Fewer points than this are not worth waking up threads for.
     constexpr std::size_t few_points = 4096;
 
-    int dim_of(array const& points)
-    {
-      if (points.width() != 2 && points.width() != 3)
-        throw nb::value_error(("positions have " + std::to_string(points.width()) +
-                               " columns; give shape (n, 2) or (n, 3)")
-                                  .c_str());
-      return static_cast<int>(points.width());
-    }
-
     /// Boxes of systems: cell has an axis more than that of one, or is None or one for all; so has pbc.
     std::vector<nf_box> boxes_of(int dim, std::size_t n, nb::handle cell, nb::handle pbc,
                                  nb::handle origin)
@@ -192,10 +183,11 @@ namespace nearfield::python
                nb::handle query_order, int n_threads)
       : has_two_sets_(!queries.is_none())
   {
-    array const y("positions", points);
-    dim_ = dim_of(y);
-    real_ = y.real();
-    n_sources_ = n_targets_ = y.size();
+    point_sets const given(points, queries, has_two_sets_);
+    dim_ = given.dim();
+    real_ = given.real();
+    n_sources_ = given.n_sources();
+    n_targets_ = given.n_targets();
     nf_cells_options options{};
     options.size = sizeof options;
     options.closed = closed;
@@ -248,26 +240,17 @@ namespace nearfield::python
       };
       check_order("offsets", points_by_system, n_sources_, of_points.back());
       if (has_two_sets_)
-        check_order("query_offsets", queries_by_system, array("queries", queries).size(),
-                    of_queries.back());
+        check_order("query_offsets", queries_by_system, n_targets_, of_queries.back());
     }
 
-    std::optional<array> x;
-    if (has_two_sets_)
-    {
-      x.emplace("queries", queries);
-      n_targets_ = x->size();
-    }
     threads_ = n_threads != 1 && n_sources_ + n_targets_ > 2 * few_points ? threads_for(n_threads)
                                                                           : nullptr;
-    nf_columns const sources = y.columns(), targets = has_two_sets_ ? x->columns() : sources;
     nf_place const where = place_on(threads_);
     nf_cells* made = nullptr;
     nf_status status;
     {
       nb::gil_scoped_release const free;
-      status = nf_cells_create(&where, targets, has_two_sets_ ? &sources : nullptr, reach, &options,
-                               &made);
+      status = nf_cells_create(&where, given.targets(), given.sources(), reach, &options, &made);
     }
     check(status);
     cells_.reset(made);
@@ -281,19 +264,16 @@ namespace nearfield::python
 
   void cells::rebuild(nb::handle points, nb::handle queries)
   {
-    array const y("positions", points);
-    std::optional<array> x;
-    if (has_two_sets_) x.emplace("queries", queries);
-    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    point_sets const given(points, queries, has_two_sets_);
     auto const lock = alone();
     nf_status status;
     {
       nb::gil_scoped_release const free;
-      status = nf_cells_rebuild(cells_.get(), targets, x ? &sources : nullptr);
+      status = nf_cells_rebuild(cells_.get(), given.targets(), given.sources());
       if (status == nf_ok)
       {
-        n_sources_ = y.size();
-        n_targets_ = x ? x->size() : n_sources_;
+        n_sources_ = given.n_sources();
+        n_targets_ = given.n_targets();
       }
     }
     check(status);
@@ -301,16 +281,13 @@ namespace nearfield::python
 
   bool cells::update(nb::handle points, nb::handle queries)
   {
-    array const y("positions", points);
-    std::optional<array> x;
-    if (has_two_sets_) x.emplace("queries", queries);
-    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    point_sets const given(points, queries, has_two_sets_);
     auto const lock = alone();
     nf_status status;
     std::int32_t rebuilt = 0;
     {
       nb::gil_scoped_release const free;
-      status = nf_cells_update(cells_.get(), targets, x ? &sources : nullptr, &rebuilt);
+      status = nf_cells_update(cells_.get(), given.targets(), given.sources(), &rebuilt);
     }
     check(status);
     return rebuilt != 0;
@@ -485,10 +462,8 @@ namespace nearfield::python
   void cells::near_field(nf_interaction const* k, nb::handle points, nb::handle queries,
                          nb::handle q, nb::handle out, bool accumulate, int form)
   {
-    array const y("positions", points), charges("charges", q), sums("out", out, true);
-    std::optional<array> x;
-    if (has_two_sets_) x.emplace("queries", queries);
-    nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+    point_sets const given(points, queries, has_two_sets_);
+    array const charges("charges", q), sums("out", out, true);
     nf_near_field_options options{};
     options.size = sizeof options;
     options.accumulate = accumulate;
@@ -498,7 +473,7 @@ namespace nearfield::python
     nf_status status;
     {
       nb::gil_scoped_release const free;
-      status = nf_near_field_of_cells(&where, k, cells_.get(), targets, x ? &sources : nullptr,
+      status = nf_near_field_of_cells(&where, k, cells_.get(), given.targets(), given.sources(),
                                       charges.columns(), sums.columns(), &options);
     }
     check(status);

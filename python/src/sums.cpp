@@ -99,9 +99,7 @@ namespace nearfield::python
            nb::handle cell, nb::handle pbc, nb::handle origin, int n_threads)
           : has_two_sets_(!queries.is_none())
       {
-        array const y("positions", points);
-        std::optional<array> x;
-        if (has_two_sets_) x.emplace("queries", queries);
+        point_sets const given(points, queries, has_two_sets_);
         nf_tree_options options{};
         options.size = sizeof options;
         options.max_leaf_size = max_leaf_size;
@@ -111,14 +109,13 @@ namespace nearfield::python
           if (!nb::try_cast(level, options.level))
             throw nb::type_error("level is no integer; give 0 or more");
         }
-        options.box = box_of(static_cast<int>(y.width()), cell, pbc, origin);
-        threads_ = n_threads == 1 || y.size() < 4096 ? nullptr : threads_for(n_threads);
+        options.box = box_of(given.dim(), cell, pbc, origin);
+        threads_ = n_threads == 1 || given.n_sources() < 4096 ? nullptr : threads_for(n_threads);
         nf_place const where = place_on(threads_);
-        nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
         nf_status status;
         {
           nb::gil_scoped_release const free;
-          status = nf_tree_create(&where, targets, x ? &sources : nullptr, &options, &tree_);
+          status = nf_tree_create(&where, given.targets(), given.sources(), &options, &tree_);
         }
         check(status);
         info_.size = sizeof info_;
@@ -128,15 +125,12 @@ namespace nearfield::python
       tree(tree const&) = delete;
 
       [[nodiscard]] nf_tree_info const& info() const { return info_; }
-      [[nodiscard]] bool has_two_sets() const { return has_two_sets_; }
 
       void near_field(nf_interaction const* k, nb::handle points, nb::handle queries,
                       nb::handle charges, nb::handle out, bool accumulate, int form) const
       {
-        array const y("positions", points), q("charges", charges), sums("out", out, true);
-        std::optional<array> x;
-        if (has_two_sets_) x.emplace("queries", queries);
-        nf_columns const sources = y.columns(), targets = x ? x->columns() : sources;
+        point_sets const given(points, queries, has_two_sets_);
+        array const q("charges", charges), sums("out", out, true);
         nf_near_field_options options{};
         options.size = sizeof options;
         options.accumulate = accumulate;
@@ -145,7 +139,7 @@ namespace nearfield::python
         nf_status status;
         {
           nb::gil_scoped_release const free;
-          status = nf_near_field_of_tree(&where, k, tree_, targets, x ? &sources : nullptr,
+          status = nf_near_field_of_tree(&where, k, tree_, given.targets(), given.sources(),
                                          q.columns(), sums.columns(), &options);
         }
         check(status);

@@ -119,6 +119,8 @@ def filtered():
         (lambda: nearfield.near_field("sph_density", filtered(), y, q, h=0.05), "filter"),
         (lambda: nearfield.p2p("one_over_r", y, q, accumulate=True), "accumulate"),
         (lambda: nearfield.build_tree(y, max_leaf_size=-1), "max_leaf_size"),
+        (lambda: nearfield.build_tree(np.zeros((9, 10)), cell=np.eye(3)), "10 columns"),
+        (lambda: nearfield.near_field("one_over_r", nearfield.build_tree(y), y, q, x), "there are none"),
     ],
 )
 def test_refuses_what_does_not_fit(call, message):
