@@ -102,6 +102,12 @@ nf_status nf_interaction_create(char const* name, int32_t dim, int32_t n_paramet
                    });
 }
 
+nf_status nf_interaction_cutoff(nf_interaction const* interaction, double* cutoff)
+{
+  return c::guarded(
+      [&] { c::given(cutoff, "cutoff") = c::given(interaction, "interaction").k.erased().cutoff; });
+}
+
 void nf_interaction_destroy(nf_interaction* interaction)
 {
   delete interaction;

@@ -16,23 +16,38 @@ def _order(name):
         raise ValueError(f"order is {name!r}; give 'cells', 'rows' or 'sorted'") from None
 
 
-def _systems(batch, n, name):
+def _systems(batch, n, name, is_indexed):
     """Offsets of the systems of a batch, and the order of its points where systems are mixed.
 
-    A batch is the system of each point, or offsets in a tuple of one: ``(ptr,)``.
+    A batch is the system of each point, or offsets in a tuple of one: ``(ptr,)``. is_indexed: cutoffs or cells have an
+    entry for each system.
     """
     if isinstance(batch, tuple):
-        return np.ascontiguousarray(read(batch[0]), np.int64), None
+        offsets = _integers(batch[0] if len(batch) == 1 else None, name)
+        if offsets is None or len(offsets) < 2:
+            raise ValueError(f"{name} is a tuple of {len(batch)}; give one array of offsets, from 0 to {n}")
+        return offsets, None
     batch = np.asarray(read(batch))
     if batch.shape != (n,) or not (np.issubdtype(batch.dtype, np.integer) or n == 0):
         raise ValueError(f"{name} is {batch.dtype} of shape {batch.shape}; give integers of shape ({n},)")
     if n and (batch.min() < 0 or batch.max() >= 2**32):
         raise ValueError(f"{name} has the systems {batch.min()} to {batch.max()}; give 0 to 4294967295")
+    if n and batch.max() > 2 * n + 1000:
+        if is_indexed:
+            raise ValueError(
+                f"{name} has the system {batch.max()}, and there are {n} points; number them from 0"
+            )
+        batch = np.unique(batch, return_inverse=True)[1]
     counts = np.bincount(batch.astype(np.int64))
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     if (batch[1:] < batch[:-1]).any():
         return offsets, np.argsort(batch, kind="stable").astype(np.int64)
     return offsets, None
+
+
+def _with_systems(offsets, n):
+    """Offsets of n systems or more: those behind have no points."""
+    return np.append(offsets, np.full(max(n + 1 - len(offsets), 0), offsets[-1]))
 
 
 def _integers(of, name):
@@ -43,6 +58,16 @@ def _integers(of, name):
     if of.size and not np.issubdtype(of.dtype, np.integer):
         raise TypeError(f"{name} are {of.dtype}; give integers")
     return np.ascontiguousarray(of, np.int64).ravel()
+
+
+def _lengths(of, name):
+    """A column of float64, or None."""
+    if of is None:
+        return None
+    of = np.ascontiguousarray(read(of), np.float64)
+    if of.ndim != 1:
+        raise ValueError(f"{name} have shape {of.shape}; give one length a point")
+    return of
 
 
 class CellList:
@@ -101,20 +126,19 @@ class CellList:
         if batch is None and query_batch is not None:
             raise ValueError("query_batch needs batch, the systems of the positions")
         if batch is not None:
-            offsets, order = _systems(batch, len(positions), "batch")
+            is_scalar = np.ndim(cutoff) == 0
+            cutoff = float(cutoff) if is_scalar else np.ascontiguousarray(read(cutoff), np.float64)
+            n_systems = max(
+                0 if is_scalar else len(cutoff), len(cell) if cell is not None and np.ndim(cell) == 3 else 0
+            )
+            offsets, order = _systems(batch, len(positions), "batch", n_systems > 0 or queries is not None)
             if queries is not None:
                 if query_batch is None:
                     raise ValueError("a batch of two sets needs query_batch")
-                query_offsets, query_order = _systems(query_batch, len(queries), "query_batch")
-                n = max(len(offsets), len(query_offsets))  # systems without points at the end
-                offsets, query_offsets = (
-                    np.append(of, np.full(n - len(of), of[-1])) for of in (offsets, query_offsets)
-                )
-            n_boxes = len(cell) if cell is not None and np.ndim(cell) == 3 else 0
-            if n_boxes > len(offsets) - 1:
-                offsets = np.append(offsets, np.full(n_boxes + 1 - len(offsets), offsets[-1]))
-            if not np.isscalar(cutoff):
-                cutoff = np.ascontiguousarray(cutoff, np.float64)
+                query_offsets, query_order = _systems(query_batch, len(queries), "query_batch", True)
+                n_systems = max(n_systems, len(query_offsets) - 1, len(offsets) - 1)
+                query_offsets = _with_systems(query_offsets, n_systems)
+            offsets = _with_systems(offsets, n_systems)
             if pbc is not None and np.ndim(pbc) == 2:
                 pbc = np.ascontiguousarray(pbc, bool)
         if cell is not None:
@@ -197,8 +221,8 @@ class CellList:
             _integers(types, "types"),
             _integers(query_types, "query_types"),
             None if type_cutoffs is None else np.ascontiguousarray(read(type_cutoffs), np.float64).ravel(),
-            None if radii is None else np.ascontiguousarray(read(radii), np.float64).ravel(),
-            None if query_radii is None else np.ascontiguousarray(read(query_radii), np.float64).ravel(),
+            _lengths(radii, "radii"),
+            _lengths(query_radii, "query_radii"),
             ways[by],
             offsets,
             points,
@@ -211,7 +235,7 @@ class CellList:
         if excluded is None:
             return None, None
         if isinstance(excluded, tuple):
-            if len(excluded) != 2:
+            if len(excluded) != 2 or excluded[0] is None or excluded[1] is None or not len(excluded[0]):
                 raise ValueError(
                     f"excluded has {len(excluded)} arrays; give (offsets, points), or pairs (m, 2)"
                 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import like, read
+from ._pairs import CellList
 
 _FORMS = {False: 0, True: 1, None: 2}  # of `mutual`
 
@@ -38,6 +39,8 @@ def _interaction(kernel, dim, parameters):
         if parameters:
             raise ValueError("give parameters to Interaction(), or with the name of a kernel")
         return kernel
+    if not isinstance(kernel, str):
+        raise TypeError(f"kernel is {type(kernel).__name__}; give a name of kernels(), or an Interaction")
     for name, value in parameters.items():
         if not isinstance(value, numbers.Real):
             raise TypeError(f"{name} is {type(value).__name__}; give a number")
@@ -53,6 +56,8 @@ def _dim(kernel, sources):
     if sources.ndim != 2:
         raise ValueError(f"sources have {sources.ndim} axes; give shape (n, 2) or (n, 3)")
     columns = sources.shape[1]
+    if not isinstance(kernel, str):
+        return 3
     names = {info["name"] for info in _all()}
     if kernel not in names:
         near = difflib.get_close_matches(str(kernel), names)
@@ -79,14 +84,21 @@ def kernels():
         name, dim, formula, source (the paper), inputs, outputs, n_in, n_out, flops of a pair, has_mutual, is_built, group,
         and parameters and point_parameters, each (name, unit, default, range).
     """
-    return [dict(info) for info in _all()]
+    return [{k: tuple(v) if isinstance(v, list) else v for k, v in info.items()} for info in _all()]
 
 
-def _check_types(like, **others):
-    """That all arrays have one type: f32 and f64 are not mixed."""
-    for name, of in others.items():
-        if of is not None and getattr(of, "dtype", like.dtype) != like.dtype:
-            raise ValueError(f"{name} is {of.dtype} and the sources are {like.dtype}; give one type")
+def _check(sources, charges, targets, sums):
+    """Before `sums` are overwritten: arrays have one type, each source its charges, and nothing lies in `sums`."""
+    for name, of in (("charges", charges), ("targets", targets), ("out", sums)):
+        if of is not None and getattr(of, "dtype", sources.dtype) != sources.dtype:
+            raise ValueError(f"{name} is {of.dtype} and the sources are {sources.dtype}; give one type")
+    if len(charges) != len(sources):
+        raise ValueError(
+            f"charges are {len(charges)}, and there are {len(sources)} sources; give one for each"
+        )
+    for name, of in (("sources", sources), ("charges", charges), ("targets", targets)):
+        if of is not None and np.may_share_memory(sums, of):
+            raise ValueError(f"out shares memory with {name}; give another array")
 
 
 def _outputs(k, n, charges, like, out, accumulate):
@@ -95,6 +107,8 @@ def _outputs(k, n, charges, like, out, accumulate):
         raise TypeError(f"charges is {type(charges).__name__}; give an array")
     if charges.ndim not in (1, 2, 3):
         raise ValueError(f"charges have {charges.ndim} axes; give 1, 2 or 3")
+    if charges.ndim == 3 and charges.shape[2] != k.n_in:
+        raise ValueError(f"charges have shape {charges.shape}; give (n, n_rhs, {k.n_in})")
     width = int(np.prod(charges.shape[1:]))
     n_rhs, rest = divmod(width, k.n_in)
     if rest or n_rhs == 0:
@@ -160,7 +174,7 @@ def p2p(
     k = _interaction(kernel, _dim(kernel, sources), parameters)
     n = len(sources if targets is None else targets)
     sums = _outputs(k, n, charges, sources, read(out), accumulate)
-    _check_types(sources, charges=charges, targets=targets, out=sums)
+    _check(sources, charges, targets, sums)
     if mutual is None:
         mutual = targets is None and k.has_mutual
     elif mutual and (targets is not None or not k.has_mutual):
@@ -174,10 +188,13 @@ class Tree:
 
     def __init__(self, positions, targets, options):
         self._options = options
+        self._has_two_sets = targets is not None
         self.update(positions, targets)
 
     def update(self, positions, targets=None):
         """Build the tree anew, of these points and with the same options."""
+        if self._has_two_sets != (targets is not None):
+            raise ValueError("targets: give them if the tree was built with some, otherwise none")
         self._tree = _core.Tree(read(positions), read(targets), *self._options)
 
     n_leaves = property(lambda self: self._tree.n_leaves, doc="The number of leaves.")
@@ -241,8 +258,7 @@ def near_field(
 ):
     """Sum over pairs of points whose leaves meet: of a tree, or of the cells of a `CellList`.
 
-    A leaf meets itself and the leaves that touch it. Over cells the kernel must end at their cutoff: one without an end
-    is summed over cells that touch, which is no sum within the cutoff.
+    A leaf meets itself and the leaves that touch it. Over cells the kernel must end at their cutoff, or before.
 
     Parameters
     ----------
@@ -265,7 +281,11 @@ def near_field(
     k = _interaction(kernel, _dim(kernel, positions), parameters)
     n = len(positions if targets is None else targets)
     sums = _outputs(k, n, charges, positions, read(out), accumulate)
-    _check_types(positions, charges=charges, targets=targets, out=sums)
+    _check(positions, charges, targets, sums)
+    if not isinstance(leaves, Tree | CellList):
+        raise TypeError(f"leaves is {type(leaves).__name__}; give a Tree or a CellList")
+    if isinstance(leaves, CellList) and k.cutoff == 0:
+        raise ValueError(f"{kernel} does not end, and cells do; give a tree, or a kernel with a cutoff")
     of = leaves._tree if isinstance(leaves, Tree) else leaves._cells
     of.near_field(k, positions, targets, charges, sums, accumulate, _FORMS[mutual])
     return like(caller, sums) if out is None else out

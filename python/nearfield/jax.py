@@ -84,7 +84,9 @@ def find_pairs(positions, cutoff, capacity, *, cell=None, pbc=None, half=False):
 
 def displacements(positions, edges, cell=None):
     """x_j + S cell - x_i of each pair, 0 behind the last: (capacity, dim)."""
-    i, j = (jnp.minimum(of, len(positions) - 1) for of in (edges.i, edges.j))
+    i, j = (jnp.clip(of, 0, max(len(positions) - 1, 0)) for of in (edges.i, edges.j))
+    if not len(positions):
+        return jnp.zeros((len(i), positions.shape[1]), positions.dtype)
     D = positions[j] - positions[i]
     if cell is not None:
         D = D + edges.S.astype(positions.dtype) @ jnp.asarray(cell, positions.dtype)

@@ -79,6 +79,8 @@ class NeighborList:
             raise ValueError(f"algorithm is {algorithm!r}; give 'auto', 'brute_force' or 'cell_list'")
         if n_threads < 0:
             raise ValueError(f"n_threads is {n_threads}; give 0 or more")
+        if not skin >= 0:
+            raise ValueError(f"skin is {skin}; give 0 or more")
         self.cutoff = float(cutoff)
         self.full_list = bool(full_list)
         self.sorted = bool(sorted)

@@ -195,21 +195,28 @@ namespace nearfield::python
     }
     if (pbc.is_none())
       for (int a = 0; a < dim; ++a) box.periodic[a] = !cell.is_none();
-    else if (PyBool_Check(pbc.ptr()))
-      for (int a = 0; a < dim; ++a) box.periodic[a] = nb::cast<bool>(pbc);
     else
     {
+      // a flag, or one for each axis: bool of Python or NumPy, or an integer
+      auto const flag = [](nb::handle of)
+      {
+        bool value = false;
+        std::int64_t number = 0;
+        if (nb::try_cast(of, value)) return value;
+        if (nb::try_cast(of, number)) return number != 0;
+        if (kind_of(of) != "bool_" && kind_of(of) != "bool")
+          refuse_type("pbc has a " + kind_of(of) + "; give flags");
+        return PyObject_IsTrue(of.ptr()) == 1;
+      };
       nb::ndarray<bool const, nb::ndim<1>, nb::c_contig, nb::device::cpu> flags;
       std::vector<bool> values;
+      if (PyBytes_Check(pbc.ptr())) refuse_type("pbc is bytes; give flags");
       if (nb::try_cast(pbc, flags, false))
         values.assign(flags.data(), flags.data() + flags.size());
-      else if (nb::isinstance<nb::sequence>(pbc))
-        for (nb::handle const flag : nb::borrow<nb::sequence>(pbc))
-        {
-          int const is_true = PyObject_IsTrue(flag.ptr());
-          if (is_true < 0) throw nb::python_error();
-          values.push_back(is_true == 1);
-        }
+      else if (nb::hasattr(pbc, "__len__"))
+        for (nb::handle const each : pbc) values.push_back(flag(each));
+      else
+        values.assign(static_cast<std::size_t>(dim), flag(pbc));
       if (values.size() != static_cast<std::size_t>(dim))
         refuse_value("pbc has another shape; give a flag, or " + std::to_string(dim) + " flags");
       for (int a = 0; a < dim; ++a) box.periodic[a] = values[static_cast<std::size_t>(a)];

@@ -14,13 +14,12 @@
 #include <string_view>
 #include <utility>
 
+#include <unistd.h>
+
 namespace nearfield::python
 {
   namespace
   {
-    /// Fewer points than this are not worth waking up threads for.
-    constexpr std::size_t few_points = 4096;
-
     /// Boxes of systems: cell has an axis more than that of one, or is None or one for all; so has pbc.
     std::vector<nf_box> boxes_of(int dim, std::size_t n, nb::handle cell, nb::handle pbc,
                                  nb::handle origin)
@@ -181,7 +180,7 @@ namespace nearfield::python
                nb::handle pbc, nb::handle origin, bool closed, double skin, bool skin_is_each,
                nb::handle offsets, nb::handle order, nb::handle query_offsets,
                nb::handle query_order, int n_threads)
-      : has_two_sets_(!queries.is_none())
+      : process_(getpid()), has_two_sets_(!queries.is_none())
   {
     point_sets const given(points, queries, has_two_sets_);
     dim_ = given.dim();
@@ -243,8 +242,7 @@ namespace nearfield::python
         check_order("query_offsets", queries_by_system, n_targets_, of_queries.back());
     }
 
-    threads_ = n_threads != 1 && n_sources_ + n_targets_ > 2 * few_points ? threads_for(n_threads)
-                                                                          : nullptr;
+    threads_ = threads_for(n_threads, n_sources_ + n_targets_ > 2 * few_points);
     nf_place const where = place_on(threads_);
     nf_cells* made = nullptr;
     nf_status status;
@@ -256,40 +254,63 @@ namespace nearfield::python
     cells_.reset(made);
   }
 
-  std::unique_lock<std::mutex> cells::alone()
+  cells::lock cells::alone(bool rebuilds)
   {
-    nb::gil_scoped_release const free;
-    return std::unique_lock(mutex_);
+    if (process_ != getpid())
+    {
+      static_cast<void>(mutex_.release());
+      mutex_ = std::make_unique<std::recursive_mutex>();
+      process_ = getpid();
+    }
+    lock held(*mutex_, std::defer_lock);
+    {
+      nb::gil_scoped_release const free;
+      held.lock();
+    }
+    if (is_broken_ && !rebuilds)
+    {
+      held.unlock();
+      PyErr_SetString(PyExc_RuntimeError, "the last rebuild has failed; rebuild the list");
+      throw nb::python_error();
+    }
+    return held;
+  }
+
+  void cells::finish(nf_status status, point_sets const& given)
+  {
+    if (status == nf_ok)
+    {
+      n_sources_ = given.n_sources();
+      n_targets_ = given.n_targets();
+    }
+    // points that do not fit leave the list as it was
+    if (status != nf_invalid_argument) is_broken_ = status != nf_ok;
+    check(status);
   }
 
   void cells::rebuild(nb::handle points, nb::handle queries)
   {
     point_sets const given(points, queries, has_two_sets_);
-    auto const lock = alone();
+    auto const held = alone(true);
     nf_status status;
     {
       nb::gil_scoped_release const free;
       status = nf_cells_rebuild(cells_.get(), given.targets(), given.sources());
-      if (status == nf_ok)
-      {
-        n_sources_ = given.n_sources();
-        n_targets_ = given.n_targets();
-      }
     }
-    check(status);
+    finish(status, given);
   }
 
   bool cells::update(nb::handle points, nb::handle queries)
   {
     point_sets const given(points, queries, has_two_sets_);
-    auto const lock = alone();
+    auto const held = alone();
     nf_status status;
     std::int32_t rebuilt = 0;
     {
       nb::gil_scoped_release const free;
       status = nf_cells_update(cells_.get(), given.targets(), given.sources(), &rebuilt);
     }
-    check(status);
+    finish(status, given);
     return rebuilt != 0;
   }
 
@@ -312,7 +333,7 @@ namespace nearfield::python
                                " values; give " + std::to_string(expected))
                                   .c_str());
     };
-    auto const lock = alone();
+    auto const held = alone();
     expect("types", of_points.size(), n_sources_);
     expect("radii", reach.size(), n_sources_);
     if (has_two_sets_)
@@ -350,7 +371,7 @@ namespace nearfield::python
 
   std::int64_t cells::count(bool half)
   {
-    auto const lock = alone();
+    auto const held = alone();
     nf_place const where = place_on(threads_);
     std::int64_t n = 0;
     nf_status status;
@@ -364,7 +385,7 @@ namespace nearfield::python
 
   nb::object cells::counts(bool half)
   {
-    auto const lock = alone();
+    auto const held = alone();
     nf_place const where = place_on(threads_);
     result to(nb::dtype<std::uint32_t>(), n_targets_);
     std::int64_t n = 0;
@@ -380,9 +401,11 @@ namespace nearfield::python
 
   nb::object cells::histogram(double r_max, std::int64_t n, bool half)
   {
-    if (n < 1 || n > std::int64_t(1) << 32)
-      throw nb::value_error(("n_bins is " + std::to_string(n) + "; give 1 or more").c_str());
-    auto const lock = alone();
+    constexpr std::int64_t most = 1 << 20;
+    if (n < 1 || n > most)
+      throw nb::value_error(
+          ("n_bins is " + std::to_string(n) + "; give 1 to " + std::to_string(most)).c_str());
+    auto const held = alone();
     nf_place const where = place_on(threads_);
     result to(nb::dtype<std::int64_t>(), static_cast<std::size_t>(n));
     auto* const counts = static_cast<std::int64_t*>(to.data());
@@ -399,7 +422,7 @@ namespace nearfield::python
   nb::object cells::find(char const* quantities, bool half, int order, char const* index,
                          std::uint64_t max_bytes)
   {
-    auto lock = alone();
+    auto held = alone();
     pair_results columns(quantities, index_of(index), real_, dim_, n_targets_);
     nf_place const where = place_on(threads_);
     nf_pair_columns to{};
@@ -454,7 +477,7 @@ namespace nearfield::python
       columns.make(static_cast<std::size_t>(n), to);
     }
     ask([&] { return nf_find_pairs(&where, cells_.get(), &to, &n); });
-    lock.unlock();
+    held.unlock();
 
     return columns.take(static_cast<std::size_t>(n));
   }
@@ -469,7 +492,7 @@ namespace nearfield::python
     options.accumulate = accumulate;
     options.form = form;
     nf_place const where = place_on(threads_);
-    auto const lock = alone();
+    auto const held = alone();
     nf_status status;
     {
       nb::gil_scoped_release const free;

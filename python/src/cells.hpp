@@ -51,10 +51,16 @@ namespace nearfield::python
       void operator()(nf_cells* of) const { nf_cells_destroy(of); }
     };
 
-    /// Waits for other calls, without the lock of the interpreter.
-    [[nodiscard]] std::unique_lock<std::mutex> alone();
+    // the collector of garbage may call us again while an exception is made
+    using lock = std::unique_lock<std::recursive_mutex>;
+    /// Waits for other calls, without the lock of the interpreter. Throws RuntimeError if the last rebuild has failed.
+    [[nodiscard]] lock alone(bool rebuilds = false);
+    /// After a call that takes other points.
+    void finish(nf_status status, point_sets const& given);
 
-    std::mutex mutex_;
+    std::unique_ptr<std::recursive_mutex> mutex_ = std::make_unique<std::recursive_mutex>();
+    std::int64_t process_; // of the mutex: that of a parent may be locked for ever
+    bool is_broken_ = false;
     nf_threads* threads_;
     std::unique_ptr<nf_cells, destroy> cells_;
     std::size_t n_targets_, n_sources_;

@@ -75,8 +75,7 @@ namespace nearfield::python
       if (!targets.is_none()) x.emplace("targets", targets);
       double const n_pairs =
           static_cast<double>(y.size()) * static_cast<double>(x ? x->size() : y.size());
-      nf_threads* const threads =
-          n_threads == 1 || n_pairs < few_pairs ? nullptr : threads_for(n_threads);
+      nf_threads* const threads = threads_for(n_threads, n_pairs >= few_pairs);
       nf_place const where = place_on(threads);
       nf_columns const of_sources = y.columns(), of_targets = x ? x->columns() : of_sources;
       nf_status status;
@@ -110,7 +109,7 @@ namespace nearfield::python
             throw nb::type_error("level is no integer; give 0 or more");
         }
         options.box = box_of(given.dim(), cell, pbc, origin);
-        threads_ = n_threads == 1 || given.n_sources() < 4096 ? nullptr : threads_for(n_threads);
+        threads_ = threads_for(n_threads, given.n_sources() >= few_points);
         nf_place const where = place_on(threads_);
         nf_status status;
         {
@@ -189,7 +188,14 @@ namespace nearfield::python
         .def_prop_ro("n_out", [](interaction const& of) { return of.info.n_out; })
         .def_prop_ro("n_point_parameters",
                      [](interaction const& of) { return of.info.n_point_parameters; })
-        .def_prop_ro("has_mutual", [](interaction const& of) { return of.info.has_mutual != 0; });
+        .def_prop_ro("has_mutual", [](interaction const& of) { return of.info.has_mutual != 0; })
+        .def_prop_ro("cutoff",
+                     [](interaction const& of)
+                     {
+                       double cutoff = 0;
+                       check(nf_interaction_cutoff(of.k, &cutoff));
+                       return cutoff;
+                     });
     m.def("interactions", &interactions);
     m.def("p2p", &p2p, "k"_a, "sources"_a.none(), "charges"_a.none(), "targets"_a.none(),
           "out"_a.none(), "mutual"_a, "accumulate"_a, "n_threads"_a);

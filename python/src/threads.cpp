@@ -19,11 +19,12 @@ namespace nearfield::python
     }
   }
 
-  nf_threads* threads_for(int n_threads)
+  nf_threads* threads_for(int n_threads, bool is_worth_it)
   {
     if (n_threads < 0)
       throw nb::value_error(
           ("n_threads is " + std::to_string(n_threads) + "; give 0 for all, or a number").c_str());
+    if (!is_worth_it) return nullptr;
     int const n = n_threads == 0 ? omp_num_threads() : n_threads;
     if (n == 1) return nullptr;
     static std::mutex mutex;

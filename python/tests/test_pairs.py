@@ -34,6 +34,13 @@ def rows(i, j, S):
     return found[np.lexsort(found.T[::-1])]
 
 
+def run(code):
+    """What a program prints that has nothing else loaded."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -191,6 +198,30 @@ def test_a_skin_keeps_cells_until_points_have_moved():
         assert np.array_equal(rows(*cells.find("ijS")), expected)
 
 
+def test_a_list_takes_more_points_or_fewer():
+    rng = np.random.default_rng(1)
+    cells = nearfield.CellList(rng.random((1000, 3)), 0.1, skin=0.01)
+    for n in (5000, 300):
+        for take in (cells.update, cells.rebuild):
+            x = rng.random((n, 3))
+            take(x)
+            assert np.array_equal(cells.counts(), nearfield.CellList(x, 0.1).counts())
+            assert len(cells.find("o")) == n + 1
+
+
+def test_a_collector_may_search_the_list_that_is_in_use():
+    run("""
+import gc, numpy as np, nearfield
+cells = nearfield.CellList(np.random.default_rng(1).random((200, 3)), 0.2)
+class search:
+    def __init__(self): self.cycle = self
+    def __del__(self): cells.count()
+gc.set_threshold(1, 1, 1)
+for _ in range(300):
+    search(), cells.counts(), cells.histogram(0.1, 5), cells.find("ij")
+""")
+
+
 def test_results_outlive_what_they_were_made_from():
     x = np.random.default_rng(1).random((20000, 3))
     cells = nearfield.CellList(x, 0.05)
@@ -234,6 +265,8 @@ def test_refuses_arrays_that_do_not_fit(name):
         ({"cell": np.eye(2)}, "cell has another shape"),
         ({"cell": np.zeros((3, 3))}, "cell"),
         ({"cell": np.eye(3), "pbc": [True, False]}, "pbc"),
+        ({"batch": ([9000],)}, "batch is a tuple of 1"),
+        ({"batch": np.zeros(8)}, "batch is float64"),
         ({"origin": [0.0]}, "origin has 1 values"),
         ({"order": "any"}, "order is 'any'"),
         ({"index": "int16"}, "index is 'int16'"),
@@ -256,6 +289,32 @@ def test_refuses_cutoffs_that_are_no_number():
     for cutoff in (None, "1", [1.0], np.ones(2)):
         with pytest.raises(TypeError, match="cutoff is .*; give a number"):
             nearfield.find_pairs("ij", np.zeros((2, 3)), cutoff)
+
+
+@pytest.mark.parametrize("pbc", ["FFF", b"000", [1.0, 1.0, 0.0], [[True] * 3]])
+def test_refuses_flags_that_are_none(pbc):
+    with pytest.raises((TypeError, ValueError), match="pbc|ambiguous"):
+        nearfield.find_pairs("ij", np.zeros((2, 3)), 1.0, cell=np.eye(3), pbc=pbc)
+
+
+def test_flags_are_bool_or_integers():
+    x = np.random.default_rng(1).random((100, 3))
+    expected = nearfield.find_pairs("ij", x, 0.2, cell=np.eye(3), pbc=[True, True, False])
+    for pbc in (
+        (1, 1, 0),
+        np.array([True, True, False]),
+        np.array([1, 1, 0]),
+        [np.True_, np.True_, np.False_],
+    ):
+        assert np.array_equal(nearfield.find_pairs("ij", x, 0.2, cell=np.eye(3), pbc=pbc), expected)
+    for pbc in (True, 1, np.True_):
+        assert nearfield.count_pairs(x, 0.2, cell=np.eye(3), pbc=pbc) > len(expected[0])
+
+
+def test_numbers_of_systems_may_have_gaps():
+    x = np.random.default_rng(1).random((100, 3))
+    n = nearfield.count_pairs(x, np.float32(0.2), batch=np.arange(100) % 2)
+    assert nearfield.count_pairs(x, 0.2, batch=np.arange(100) % 2 * 10**8) == n
 
 
 def test_no_points_and_no_pairs():
@@ -310,13 +369,6 @@ def test_threads_of_python_share_a_list():
     for each in workers:
         each.join()
     assert not wrong
-
-
-def run(code):
-    """What a program prints that has nothing else loaded."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_a_child_of_fork_finds_pairs_too():

@@ -151,6 +151,8 @@ NF_API nf_status nf_interaction_create(char const* name, int32_t dim, int32_t n_
                                        char const* const* names, double const* values,
                                        nf_interaction** interaction);
 NF_API void nf_interaction_destroy(nf_interaction* interaction);
+/** The distance from which K is zero, for cells; 0 if there is none. */
+NF_API nf_status nf_interaction_cutoff(nf_interaction const* interaction, double* cutoff);
 
 /* Sums over all pairs of one set or two. They add to `out`.
 
