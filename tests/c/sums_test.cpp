@@ -273,4 +273,19 @@ namespace
     }
     EXPECT_TRUE(has_gaussian);
   }
+
+  TEST(c_interaction, says_where_it_ends)
+  {
+    char const* const name = "h";
+    double const h = 0.05;
+    auto const density =
+        made<nf_interaction>(nf_interaction_create, "sph_density", 3, 1, &name, &h);
+    auto const potential =
+        made<nf_interaction>(nf_interaction_create, "one_over_r", 3, 0, nullptr, nullptr);
+    double cutoff = -1;
+    ASSERT_EQ(nf_interaction_cutoff(density.get(), &cutoff), nf_ok);
+    EXPECT_EQ(cutoff, 2 * h);
+    ASSERT_EQ(nf_interaction_cutoff(potential.get(), &cutoff), nf_ok);
+    EXPECT_EQ(cutoff, 0);
+  }
 }
