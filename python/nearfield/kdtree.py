@@ -384,11 +384,13 @@ class KDTree:
         width = farthest if self.boxsize is None else 2 * farthest
         reach = max(min(0.42 * width * (enough / self.n) ** (1 / self.m), end), _SHORTEST)
         sample = np.ascontiguousarray(queries[:: len(queries) // 64 + 1])
-        for _ in range(20):
+        most = 3 * enough * len(sample)
+        for _ in range(40):
             n_pairs = self._cells(sample, reach, n_threads).count()
-            if n_pairs <= 3 * enough * len(sample):
+            if n_pairs <= most:
                 break
-            reach = max(reach / 1.5, _SHORTEST)
+            # where density does not change, this is enough at once
+            reach = max(reach * min((most / n_pairs) ** (1 / self.m), 1 / 1.5), _SHORTEST)
         return reach
 
     def _nearest_of(self, queries, reach, bound, n_threads, distances, indices, rows):

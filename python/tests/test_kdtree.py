@@ -224,3 +224,11 @@ def test_radius_neighbors_of_scikit_learn(mode, include_self):
         for row in range(len(j)):
             assert j[row].tolist() == expected_j[row].tolist()
             np.testing.assert_allclose(d[row], expected_d[row])
+
+
+def test_a_point_far_away_does_not_make_queries_slow():
+    y = np.random.default_rng(1).random((5000, 3))
+    y[0] = 1e6
+    tree = KDTree(y)
+    assert tree._first_reach(3, np.inf, tree._farthest(y), y, 1) < 1
+    assert np.array_equal(tree.query(y, 3)[1], scipy_spatial.cKDTree(y).query(y, 3)[1])
