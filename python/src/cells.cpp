@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -14,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include <unistd.h>
+#include <pthread.h>
 
 namespace nearfield::python
 {
@@ -40,6 +41,10 @@ namespace nearfield::python
         boxes.push_back(box_of(dim, item(cell, s, 2), item(pbc, s, 1), origin));
       return boxes;
     }
+
+    // of this process and its parents: getpid() takes longer than a search of few points
+    std::atomic<int> n_forks = 0;
+    [[maybe_unused]] int const counts_forks = pthread_atfork(nullptr, nullptr, [] { ++n_forks; });
 
     std::int64_t const* data_of(std::vector<std::int64_t> const& values)
     {
@@ -180,7 +185,7 @@ namespace nearfield::python
                nb::handle pbc, nb::handle origin, bool closed, double skin, bool skin_is_each,
                nb::handle offsets, nb::handle order, nb::handle query_offsets,
                nb::handle query_order, int n_threads)
-      : process_(getpid()), has_two_sets_(!queries.is_none())
+      : fork_(n_forks), has_two_sets_(!queries.is_none())
   {
     point_sets const given(points, queries, has_two_sets_);
     dim_ = given.dim();
@@ -256,13 +261,14 @@ namespace nearfield::python
 
   cells::lock cells::alone(bool rebuilds)
   {
-    if (process_ != getpid())
+    if (fork_ != n_forks)
     {
       static_cast<void>(mutex_.release());
       mutex_ = std::make_unique<std::recursive_mutex>();
-      process_ = getpid();
+      fork_ = n_forks;
     }
-    lock held(*mutex_, std::defer_lock);
+    lock held(*mutex_, std::try_to_lock);
+    if (!held)
     {
       nb::gil_scoped_release const free;
       held.lock();

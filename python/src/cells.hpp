@@ -59,7 +59,7 @@ namespace nearfield::python
     void finish(nf_status status, point_sets const& given);
 
     std::unique_ptr<std::recursive_mutex> mutex_ = std::make_unique<std::recursive_mutex>();
-    std::int64_t process_; // of the mutex: that of a parent may be locked for ever
+    int fork_; // of the mutex: that of a parent may be locked for ever
     bool is_broken_ = false;
     nf_threads* threads_;
     std::unique_ptr<nf_cells, destroy> cells_;

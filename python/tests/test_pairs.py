@@ -383,6 +383,26 @@ assert os.waitpid(child, 0)[1] == 0
 """)
 
 
+def test_a_child_of_fork_takes_a_list_that_another_thread_was_using():
+    run("""
+import os, signal, threading, numpy as np, nearfield
+cells = nearfield.CellList(np.random.default_rng(1).random((30000, 3)), 0.05)
+expected, goes_on = cells.count(), True
+def work():
+    while goes_on: cells.count()
+worker = threading.Thread(target=work)
+worker.start()
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if cells.count() == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+goes_on = False
+worker.join()
+""")
+
+
 def test_a_limit_of_address_space_takes_a_count_first():
     printed = run("""
 import resource, numpy as np, nearfield
