@@ -135,7 +135,7 @@ def test_mypy_takes_a_users_file(tmp_path):
         "moved: bool = cells.update(x)\n"
         "phi = nearfield.p2p('yukawa', x, np.ones(1000), screening=2.0)\n"
         "k = nearfield.Interaction('one_over_r')\n"
-        "g = nearfield.near_field(k, nearfield.build_tree(x), x, np.ones(1000), form='mutual')\n"
+        "g = nearfield.near_field(k, nearfield.build_tree(x), x, np.ones(1000), mutual=True)\n"
     )
     environment = dict(os.environ)
     folder = Path(nearfield.__file__).parents[1]
