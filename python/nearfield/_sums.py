@@ -55,12 +55,14 @@ def _dim(kernel, sources):
         raise TypeError(f"sources is {type(sources).__name__}; give an array")
     if sources.ndim != 2:
         raise ValueError(f"sources have {sources.ndim} axes; give shape (n, 2) or (n, 3)")
-    columns = sources.shape[1]
-    if not isinstance(kernel, str):
-        return 3
+    return _dim_of(kernel, sources.shape[1]) if isinstance(kernel, str) else 3
+
+
+@functools.lru_cache(maxsize=256)
+def _dim_of(kernel, columns):
     names = {info["name"] for info in _all()}
     if kernel not in names:
-        near = difflib.get_close_matches(str(kernel), names)
+        near = difflib.get_close_matches(kernel, names)
         raise ValueError(
             f"there is no kernel {kernel!r}; kernels() lists all" + (f", such as {near}" if near else "")
         )

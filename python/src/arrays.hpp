@@ -28,8 +28,8 @@ namespace nearfield::python
   class array
   {
   public:
-    /// Of shape (n,) or (n, width). Throws TypeError for what is no such array of float32 or float64, and ValueError for
-    /// memory that cannot be read as it is: rows that do not ascend, values across the boundaries of values.
+    /// Refers to an array of shape (n,) or (n, width). Throws TypeError unless its values are float32 or float64, and
+    /// ValueError if it cannot be read in place: its rows descend, or its values are not aligned.
     array(char const* name, nb::handle from, bool is_output = false);
 
     [[nodiscard]] nf_real real() const { return real_; }
@@ -74,7 +74,7 @@ namespace nearfield::python
 
   /// Numbers of points or systems, as the C interface takes them.
   std::vector<std::int64_t> indices(char const* name, nb::handle from);
-  /// A number. Throws TypeError for what is none.
+  /// Converts to double. Throws TypeError if `from` is not a number.
   double number(char const* name, nb::handle from);
   /// Lengths.
   std::vector<double> lengths(char const* name, nb::handle from);

@@ -11,7 +11,7 @@
 
 namespace nearfield::python
 {
-  /// Cells and what they were made from. One call at a time uses them.
+  /// A cell list and the sizes of its point sets. Calls of several threads run one after another.
   class cells
   {
   public:

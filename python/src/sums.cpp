@@ -130,10 +130,7 @@ namespace nearfield::python
       {
         point_sets const given(points, queries, has_two_sets_);
         array const q("charges", charges), sums("out", out, true);
-        nf_near_field_options options{};
-        options.size = sizeof options;
-        options.accumulate = accumulate;
-        options.form = form;
+        nf_near_field_options const options = near_field_options(accumulate, form);
         nf_place const where = place_on(threads_);
         nf_status status;
         {

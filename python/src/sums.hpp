@@ -18,5 +18,14 @@ namespace nearfield::python
     nf_interaction_info info{};
   };
 
+  inline nf_near_field_options near_field_options(bool accumulate, nf_form form)
+  {
+    nf_near_field_options options{};
+    options.size = sizeof options;
+    options.accumulate = accumulate;
+    options.form = form;
+    return options;
+  }
+
   void bind_sums(nb::module_& m);
 }

@@ -53,8 +53,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The block meets the packs [first, last) of the panel: sums of what it receives. Packs beyond K's cutoff are skipped,
-  /// unless K is radial: there the branch gains nothing.
+  /// Sums what the block receives from the packs [first, last) of the panel. Skips packs beyond K's cutoff, unless K is
+  /// radial: there the branch gains nothing.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT> const& block,
                                vec<V, K::n_out> (&sums)[RT], Panel& sources, int first, int last)
